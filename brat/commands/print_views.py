@@ -22,18 +22,6 @@ from brat.repository.log_reader import Reader, log_entries, log_repository
 from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
 from brat.status.local_attention import here, stands_still
-from brat.status.status_screen import (
-    cost_document,
-    cost_table,
-    intervention_lines,
-    kept_lines,
-    next_lines,
-    one_line,
-    plain_table,
-    plan_screen,
-    print_document,
-    yours,
-)
 from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
 from brat.terminal.live_screen import View
@@ -77,7 +65,7 @@ def status(repo: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
         whole = views.state_document(state, wall_clock(), reader.faults, local)
         names = {each.name for each in shown}
         whole["convoys"] = [each for each in whole["convoys"] if each["name"] in names]
-        print_document(whole)
+        status_screen.print_document(whole)
     else:
         if (screen := looked(state, convoy, found)) != NOTHING_YET:
             out.print(screen)
@@ -96,10 +84,12 @@ def convoy(repo: Path, name: str, *, as_json: bool) -> int:
     if as_json:
         whole = views.state_document(state, wall_clock(), reader.faults, local)
         at = moment(state, wall_clock())
-        print_document(whole | {"convoys": [views.planned_document(one, at)]})
+        status_screen.print_document(
+            whole | {"convoys": [views.planned_document(one, at)]}
+        )
     else:
         out.print(looked(state, name, found, whole=True))
-        out.print(plan_screen(one), soft_wrap=True)
+        out.print(status_screen.plan_screen(one), soft_wrap=True)
     return BLOCKED if needs_a_person(found, name) else OK
 
 
@@ -130,11 +120,16 @@ def watched(state: State, convoy: str | None, found: Waits) -> View:
     """Return the same for a screen that stays, with the waits on top."""
     newer, older = _newer(_shown(state, convoy))
     waits = status_screen.waits_of(newer, found)
-    pinned = tuple(Group(*intervention_lines(each)) for each in yours(waits))
+    pinned = tuple(
+        Group(*status_screen.intervention_lines(each))
+        for each in status_screen.yours(waits)
+    )
     if not (newer or pinned):
         return View(rest=NOTHING_YET)
     parts = status_screen.parts_of(newer, state, wall_clock())
-    return View(rest=Group(*next_lines(waits), *parts, *older), pinned=pinned)
+    return View(
+        rest=Group(*status_screen.next_lines(waits), *parts, *older), pinned=pinned
+    )
 
 
 def _newer(shown: tuple[Convoy, ...]) -> tuple[tuple[Convoy, ...], tuple[Text, ...]]:
@@ -158,22 +153,22 @@ def task(repo: Path, number: int, convoy: str | None, *, as_json: bool) -> None:
     at = moment(state, wall_clock())
     told = views.task_document(found, task_in(found, number), at)
     if as_json:
-        print_document({"task": told})
+        status_screen.print_document({"task": told})
         return
     told["usage"] = usage_in_words(task_in(found, number).used)
     for key, value in told.items():
         label = key.replace("_", " ")
         values = value if isinstance(value, list) else [value]
         worded = ", ".join(str(each) for each in values if each is not None)
-        write(f"{label:14} {kept_lines(worded)}")
+        write(f"{label:14} {status_screen.kept_lines(worded)}")
 
 
 def cost(repo: Path, convoy: str | None, *, as_json: bool) -> None:
     shown = _shown(Reader(log_repository(repo)).read(), convoy)
     if as_json:
-        print_document(cost_document(shown))
+        status_screen.print_document(status_screen.cost_document(shown))
     elif shown:
-        out.print(cost_table(shown))
+        out.print(status_screen.cost_table(shown))
     else:
         say(NOTHING_YET)
 
@@ -252,9 +247,11 @@ def _all_sessions(repo: Path, convoy: str | None, *, as_json: bool) -> None:
             }
             for name, one in found
         ]
-        print_document({"sessions": told})
+        status_screen.print_document({"sessions": told})
     elif found:
-        table = plain_table("session", "engine", "began", "took", "how", "why")
+        table = status_screen.plain_table(
+            "session", "engine", "began", "took", "how", "why"
+        )
         for name, one in found:
             table.add_row(
                 name,
@@ -262,7 +259,7 @@ def _all_sessions(repo: Path, convoy: str | None, *, as_json: bool) -> None:
                 clock(one.begun),
                 spoken_duration(round(one.took_s)) if one.ended else "",
                 one.how,
-                Text(one_line(one.why.partition("\n\n")[0])),
+                Text(status_screen.one_line(one.why.partition("\n\n")[0])),
             )
         out.print(table)
     else:
@@ -283,7 +280,7 @@ def _table(
     state = Reader(log_repository(path)).read()
     rows = told(state)
     if as_json:
-        print_document({name: rows})
+        status_screen.print_document({name: rows})
     elif rows:
         out.print(drawn(state))
     else:
@@ -362,11 +359,11 @@ def why(repo: Path, about: str, convoy: str | None, *, as_json: bool) -> None:
         began = past_sessions(found.convoy, facts)
         found = replace(found, story=tuple(attempt_story(began, found.task)))
     if as_json:
-        print_document({"asked": about} | msgspec.to_builtins(found))
+        status_screen.print_document({"asked": about} | msgspec.to_builtins(found))
         return
-    write(one_line(found.about))
+    write(status_screen.one_line(found.about))
     for reason in (*found.reasons, *found.story):
-        write(f"- {kept_lines(reason)}")
+        write(f"- {status_screen.kept_lines(reason)}")
 
 
 def newest(repo: Path, number: int, *, following: bool = False) -> None:

@@ -12,13 +12,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Final
 
-from jinja2 import (
-    ChoiceLoader,
-    Environment,
-    PackageLoader,
-    StrictUndefined,
-    select_autoescape,
-)
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 
@@ -122,7 +116,7 @@ _pages: Final = Environment(
     loader=ChoiceLoader(
         [PackageLoader("brat.report", "."), PackageLoader("bot.dashboard", "templates")]
     ),
-    autoescape=select_autoescape(default=True),
+    autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
