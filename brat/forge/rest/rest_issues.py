@@ -71,7 +71,7 @@ def relabel(
 
 
 def _tell(call: Call, issue: Issue, event: str, label: Label) -> None:
-    call.service.forge.note(issue.id, call.user, event, label=label)
+    call.service.forge.note(issue.id, call.user, event, label=(label.name, label.color))
     face = call.renderer.label(call.repo, label)
     call.tell(event, issue, label=face)
 

@@ -10,7 +10,7 @@ import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
@@ -241,24 +241,14 @@ class Forge:
         issue: int,
         actor: records.User,
         event: str,
-        *,
-        label: records.Label | None = None,
-        assignee: int | None = None,
-        commit: str | None = None,
+        **more: Any,  # noqa: ANN401  an event's own fields
     ) -> None:
         """Keep what was done to the issue of an id; only inside `Store.change`."""
-        self.store.issue_events.put(
-            records.IssueEvent(
-                id=self.store.next_id(),
-                issue=issue,
-                actor=actor.id,
-                event=event,
-                created_at=self.now(),
-                label=(label.name, label.color) if label is not None else None,
-                assignee=assignee,
-                commit=commit,
-            )
+        number, now, by = self.store.next_id(), self.now(), actor.id
+        made = records.IssueEvent(
+            id=number, issue=issue, actor=by, event=event, created_at=now, **more
         )
+        self.store.issue_events.put(made)
 
     def update(self, repo: records.Repository, **changes: object) -> records.Repository:
         newest = self.store.repositories.get(repo.id) or repo
