@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Self
 
 import click
 import httpx
@@ -31,7 +31,7 @@ import pygit2
 from bot import wall_clock
 from bot.dashboard.access_policy import LOCAL_PREFIX
 from bot.forge.transport import client_of
-from bot.requests.verb import Asker, Request, read_resource, read_ttl
+from bot.requests.verb import Asker, Request, read_resource
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
     BY_NAME,
@@ -42,7 +42,7 @@ from bot.requests.verb_table import (
     task_buttons,
 )
 from brat.local import run_roles
-from brat.local.local_mode import Local, serving
+from brat.local.local_mode import serving
 from brat.repository import (
     checkout as checkouts,
     registration as registrations,
@@ -55,7 +55,7 @@ from brat.repository.remote_forge import is_near, origin_of
 from brat.status.find_task import live_or_named, only_one
 from brat.status.status_screen import plain_table, print_document
 from brat.terminal.console import out, say
-from convoy.model.state import Convoy, State
+from convoy.model.state import State
 from convoy.text import clean
 from grite.errors import BratError, Unavailable
 
@@ -182,7 +182,10 @@ def decided(
     log = log_repository(path)
     found = live_or_named(Reader(log).read(), convoy)
     if (checkout := checkouts.served_here(path)) is not None:
-        return asyncio.run(_by_the_loop(checkout, found, request))
+        asker = Asker(
+            by=checkout.person(), convoy=found.name, allowed=True, at_endpoint=True
+        )
+        return asyncio.run(_by_the_loop(checkout, asker, request))
     endpoint_of(request).check(found, request)
     line = BY_NAME[request.verb].line(request)
     where = remote_forge.say(log, found.issue, line)
@@ -241,37 +244,26 @@ def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
     return found[0]
 
 
-async def _by_the_loop(checkout: Checkout, convoy: Convoy, request: Request) -> int:
-    asker = Asker(
-        by=checkout.person(), convoy=convoy.name, allowed=True, at_endpoint=True
-    )
+async def _by_the_loop(
+    checkout: Checkout, asker: Asker, request: Request, done: str = ""
+) -> int:
+    """Have the loop carry it out, and say `done`, or else what waits in the convoy."""
     async with serving(checkout, (), say) as here:
-        if not await _carries_out(here, asker, request):
+        reply = await here.loop.carry_out(asker, request)
+        if reply.why:
+            say(f"brat: {reply.why}")
             return run_roles.BLOCKED
+        if done:
+            say(done)
+            return run_roles.OK
         if request.verb == "cancel" and (number := request.arguments.get("task")):
             context = here.loop.context  # the witness would end its run only later
             for found, task in context.mirror.state.running():
                 run = task.attempt.run if task.attempt else None
-                if run and (found.name, task.number) == (convoy.name, number):
+                if run and (found.name, task.number) == (asker.convoy, number):
                     await context.github.runs.cancel(run)
-        run_roles.report(here, convoy.name, goes_by_role=False)
+        run_roles.report(here, asker.convoy, goes_by_role=False)
         return run_roles.OK
-
-
-async def _carries_out(here: Local, asker: Asker, request: Request) -> bool:
-    reply = await here.loop.carry_out(asker, request)
-    if reply.why:
-        say(f"brat: {reply.why}")
-    return not reply.why
-
-
-LeaseWord = Literal["acquire", "renew", "release"]
-_LEASES: Final = {
-    "acquire": ("lock", "locked"),
-    "renew": ("renew", "renewed"),
-    "release": ("unlock", "released"),
-}
-"""The verb that each word stands for, and what is said of a resource then."""
 
 
 def show_leases(repo: Path, *, as_json: bool) -> None:
@@ -291,31 +283,21 @@ def show_leases(repo: Path, *, as_json: bool) -> None:
 
 
 def change_lease(
-    word: LeaseWord, repo: Path, resource: str, ttl: int | None = None
+    verb: str, done: str, repo: Path, resource: str, ttl: int | None = None
 ) -> int:
     """Have the loop carry out a request for a lease of `ttl` seconds; 1: refused."""
     checkout = checkouts.find(repo)
     asker = Asker(by=checkout.person(), sign=secrets.token_hex(8), allowed=True)
-    verb, done = _LEASES[word]
-    given = {"resource": resource} | ({} if ttl is None else {"ttl": f"{ttl}s"})
-    read = {"resource": read_resource, "ttl": read_ttl}
-    request = Request(verb, {})
-    for name, typed in given.items():
-        try:
-            request.arguments[name] = read[name](typed)
-        except ValueError as error:
-            raise click.BadParameter(f"{typed} {error}.") from error
+    try:
+        request = Request(verb, {"resource": read_resource(resource)})
+    except ValueError as error:
+        raise click.BadParameter(f"{resource} {error}.") from error
+    if ttl is not None:
+        request.arguments["ttl"] = ttl
     if registrations.known(checkout.folder) is None:
         _refuse_elsewhere(repo, BY_NAME[verb].line(request))
-
-    async def asked() -> int:
-        async with serving(checkout, (), say) as here:
-            if not await _carries_out(here, asker, request):
-                return run_roles.BLOCKED
-            say(f"{resource}: {done}")
-            return run_roles.OK
-
-    return asyncio.run(asked())
+    said = f"{resource}: {done}"
+    return asyncio.run(_by_the_loop(checkout, asker, request, said))
 
 
 def _refuse_elsewhere(path: Path, line: str) -> None:

@@ -351,19 +351,19 @@ lock.word(
 lock.word(
     "acquire",
     "Lock a resource, so no task that needs it can start.",
-    lambda: partial(commands.decisions.change_lease, "acquire"),
+    lambda: partial(commands.decisions.change_lease, "lock", "locked"),
     *_for_a_time,
 )
 lock.word(
     "renew",
     "Extend a lease.",
-    lambda: partial(commands.decisions.change_lease, "renew"),
+    lambda: partial(commands.decisions.change_lease, "renew", "renewed"),
     *_for_a_time,
 )
 lock.word(
     "release",
     "Release a resource.",
-    lambda: partial(commands.decisions.change_lease, "release"),
+    lambda: partial(commands.decisions.change_lease, "unlock", "released"),
     _resource,
 )
 
