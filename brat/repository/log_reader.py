@@ -81,19 +81,16 @@ def authority_of(path: Path) -> Authority | None:
     """
     above = path.resolve().parents
     if [each.name for each in above[1:3]] == [_REPOSITORIES, FORGE_FOLDER]:
-        text = _text(above[3] / BOT_FOLDER / signatures.BOT_SIGNERS_FILE)
+        file = above[3] / BOT_FOLDER / signatures.BOT_SIGNERS_FILE
+        try:
+            text: str | None = file.read_text()
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise BratError(f"{file} cannot be read: {error}") from error
     else:
         text = _committed(path)
     return None if text is None else Authority("", signatures.parse_signers(text))
-
-
-def _text(file: Path) -> str | None:
-    try:
-        return file.read_text()
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise BratError(f"{file} cannot be read: {error}") from error
 
 
 def _committed(path: Path) -> str | None:

@@ -39,9 +39,8 @@ from brat.forge.storage.forge_state import Forge
 
 JOB_LOGIN: Final = "github-actions[bot]"
 """The account whose token a run gets."""
-TASK_INPUTS: Final = ("session", "log", "nonce")
-_NAMED: Final = ("session", "nonce", "log")
-"""The inputs in the title of a task run, in their order."""
+TASK_INPUTS: Final = ("session", "nonce", "log")
+"""They stand in the title of a task's run, in this order."""
 
 
 class WorkflowFiles:
@@ -55,7 +54,7 @@ class WorkflowFiles:
 
     def title_of(self, _path: str, inputs: Mapping[str, str]) -> str:
         """Return what `run-name` makes of the inputs."""
-        words = ("brat", *(inputs.get(name, "") for name in _NAMED))
+        words = ("brat", *(inputs.get(name, "") for name in TASK_INPUTS))
         return " ".join(filter(None, words))
 
     def inputs_of(self, _path: str, asked: Mapping[str, Any]) -> dict[str, str]:
