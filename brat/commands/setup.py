@@ -368,13 +368,12 @@ _PLAN: Final = (
 def setup(repo: Path, *, local: bool, ci: str, undo: bool, yes: bool) -> int:
     """Show what is needed, do it if a person agrees; return 1 if anything is left."""
     ask = None if yes or not sys.stdin.isatty() else typed_key
-    choices = steps.Choices(local, ci, ask, undo, yes)
     checkout = checkouts.find(repo)
     config = local_mode.configuration(checkout)
     origin = origin_of(checkout.top)
     token = token_for(origin)
     if not token:
-        if not choices.undo:
+        if not undo:
             say(f"brat setup would do this in {origin.repository} after asking you:")
             for line in _PLAN:
                 say(f"  {line}")
@@ -395,9 +394,10 @@ def setup(repo: Path, *, local: bool, ci: str, undo: bool, yes: bool) -> int:
                 branch=described.default_branch,
                 checkout=checkout,
                 config=config,
-                choices=choices,
+                ci=ci,
+                ask=ask,
             )
-            if choices.undo:
+            if undo:
                 # The environment tells what setup made: it goes after all of that.
                 back = (
                     steps.IssueUndo(place),
@@ -408,9 +408,8 @@ def setup(repo: Path, *, local: bool, ci: str, undo: bool, yes: bool) -> int:
                     steps.CiUndo(place),
                     steps.LabelUndo(place),
                     steps.PullRequestUndo(place),
-                    LocalUndo(place) if choices.local else MergedUndo(place),
+                    LocalUndo(place) if local else MergedUndo(place),
                 )
-                yes = choices.yes
                 return await brought_about(back, origin.web, _UNDONE, yes=yes)
             first: tuple[Step, ...] = (
                 steps.LabelStep(place),
@@ -422,10 +421,8 @@ def setup(repo: Path, *, local: bool, ci: str, undo: bool, yes: bool) -> int:
                 secret_steps.EngineKeyStep(place),
                 steps.ContainerStep(place),
             )
-            files = (
-                LocalFilesStep(place) if choices.local else WorkflowStep(place, first)
-            )
+            files = LocalFilesStep(place) if local else WorkflowStep(place, first)
             plan = (*first, files, steps.ReadyStep(place, files))
-            return await brought_about(plan, origin.web, _DONE, yes=choices.yes)
+            return await brought_about(plan, origin.web, _DONE, yes=yes)
 
     return asyncio.run(applied())

@@ -51,7 +51,7 @@ class EngineKeyStep(Step):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self._keys, self._ask = place.keys, place.choices.ask
+        self._keys, self._ask = place.keys, place.ask
         key, repository = "".join(self._keys[:1]), place.origin.repository
         self.by_hand = (
             f"store the engine's key: gh secret set {key} --repo {repository}, or set "

@@ -43,18 +43,6 @@ AskKey = Callable[[str], str] | None
 """Returns what a person types for a key, unseen, or ""; None: nobody can be asked."""
 
 
-class Choices(Struct, frozen=True):
-    local: bool
-    """Whether files are written into the checkout instead of proposed."""
-    ci: str
-    """The workflow file that judges; empty: the only one that can."""
-    ask: AskKey = None
-    undo: bool = False
-    """Whether what setup made is taken back."""
-    yes: bool = False
-    """Whether the person has agreed to all steps."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Place:
     rest: Rest
@@ -64,7 +52,9 @@ class Place:
     """The repository's default branch."""
     checkout: Checkout
     config: Config
-    choices: Choices
+    ci: str
+    """The workflow file that judges; empty: the only one that can."""
+    ask: AskKey
 
     @property
     def repo(self) -> str:
@@ -412,12 +402,12 @@ class CiStep(Step):
         found = checkout.propose_ci()
         command = place.config.ci.typed or (found.command if found else "")
         return planned_ci(
-            files, named, place.choices.ci, target, is_app=is_app, command=command
+            files, named, place.ci, target, is_app=is_app, command=command
         )
 
     async def do(self) -> None:
         ways = judging_files(own(self._place.checkout), "dispatch")
-        await Variable(self._place, CI).put(self._place.choices.ci or _only(ways))
+        await Variable(self._place, CI).put(self._place.ci or _only(ways))
 
 
 class CiUndo(Step):
