@@ -32,7 +32,7 @@ from brat.forge.resources.forge_records import (
 )
 from brat.forge.resources.wire import Refused, iso
 from brat.forge.rest.rest_call import Answer, Call, Route, secret_of
-from brat.forge.rest.rest_runs import (
+from brat.forge.rest.rest_repositories import (
     workflow_of,
     workflow_paths,
 )
