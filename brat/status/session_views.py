@@ -79,9 +79,30 @@ class Printed:
         until = time.monotonic() + PATIENCE_S
         while running() and not self.tape.exists() and time.monotonic() < until:
             time.sleep(LOOK_S)
-        if self._is_live(running=running()):
-            return _followed_tape(self.tape, running)
-        return _followed_log(self.log, running)
+        is_live = self._is_live(running=running())
+        place, ended = 0, False
+        while not ended:
+            ended = not running()
+            news = self._taped(place) if is_live else self._logged(place, whole=ended)
+            for after, text in news:
+                place = after
+                yield shown(text)
+            time.sleep(0 if ended else LOOK_S)
+
+    def _taped(self, place: int) -> Iterator[tuple[int, str]]:
+        """Yield the pieces from a number on: a shorter file may replace this one."""
+        for piece in pieces_in(self.tape.read_bytes()):
+            if piece.number >= place:
+                yield piece.number + 1, piece.text
+
+    def _logged(self, place: int, *, whole: bool) -> Iterator[tuple[int, str]]:
+        """Yield what stands behind a place, unless `whole` only its complete lines."""
+        if self.log.exists():
+            with self.log.open("rb") as source:
+                source.seek(place)
+                chunk = source.read()
+            if text := chunk if whole else chunk[: chunk.rfind(b"\n") + 1]:
+                yield place + len(text), text.decode(errors="replace")
 
     def _is_live(self, *, running: bool) -> bool:
         return self.tape.exists() and (running or not self.log.exists())
@@ -111,38 +132,6 @@ def _end_of(file: Path, most: int) -> bytes:
     except FileNotFoundError:
         return b""
     return data.partition(b"\n")[2] if start else data
-
-
-def _followed_tape(tape: Path, running: Running) -> Iterator[str]:
-    """Yield the pieces by number: a shorter file may replace this one."""
-    last = -1
-    while True:
-        ended = not running()
-        for piece in pieces_in(tape.read_bytes()):
-            if piece.number > last:
-                last = piece.number
-                yield shown(piece.text)
-        if ended:
-            return
-        time.sleep(LOOK_S)
-
-
-def _followed_log(log: Path, running: Running) -> Iterator[str]:
-    place = 0
-    while True:
-        ended = not running()
-        if log.exists():
-            with log.open("rb") as source:
-                source.seek(place)
-                chunk = source.read()
-            whole = chunk.rpartition(b"\n")[0] + b"\n" if b"\n" in chunk else b""
-            whole = chunk if ended else whole
-            place += len(whole)
-            if whole:
-                yield shown(whole.decode(errors="replace"))
-        if ended:
-            return
-        time.sleep(LOOK_S)
 
 
 @dataclass(frozen=True)
