@@ -5,6 +5,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -174,13 +175,8 @@ def cost(repo: Path, convoy: str | None, *, as_json: bool) -> None:
 
 
 def convoys(repo: Path, *, as_json: bool) -> None:
-    _table(
-        repo,
-        as_json,
-        "convoys",
-        lambda state: views.convoys(state, wall_clock()),
-        status_screen.convoys_table,
-    )
+    told = partial(views.convoys, now=wall_clock())
+    _table(repo, as_json, "convoys", told, status_screen.convoys_table)
 
 
 def sessions(

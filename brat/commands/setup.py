@@ -65,7 +65,7 @@ async def brought_about(
     """
     looks = [await _seen(step, web) for step in plan]
     for look in looks:
-        _show(look)
+        say(f"  {_MARKS[look.state]}  {look.said}")
     todo = [
         step for step, look in zip(plan, looks, strict=True) if look.state == "owed"
     ]
@@ -85,7 +85,7 @@ async def brought_about(
                 said = "the forge accepted the change, but it had no effect"
                 after = for_a_person(f"{said}: {step.by_hand}")
         looks[plan.index(step)] = after
-        _show(after)
+        say(f"  {_MARKS[after.state]}  {after.said}")
     return _end(looks, ends[0])
 
 
@@ -116,10 +116,6 @@ def _told(step: Step, error: BratError, web: str) -> Look:
         why = why if isinstance(error, Refused) else refusal.why.rstrip(".")
     where = f": {web}/{page}" if web and page else ""
     return for_a_person(f"{hand} ({why}){where}")
-
-
-def _show(look: Look) -> None:
-    say(f"  {_MARKS[look.state]}  {look.said}")
 
 
 def _end(looks: Sequence[Look], said: str) -> int:

@@ -109,7 +109,8 @@ class Printed:
 
 
 def output_of(folder: Path, convoy: Convoy, task: Task) -> Printed:
-    return output_of_session(folder, _session(convoy, task), task.newest_run or 0)
+    name = ids.session_name(convoy.name, task.number, task.started)
+    return output_of_session(folder, name, task.newest_run or 0)
 
 
 def output_of_session(folder: Path, session: str, run: int) -> Printed:
@@ -187,10 +188,6 @@ class RemoteOutput:
         return told
 
 
-def _session(convoy: Convoy, task: Task) -> str:
-    return ids.session_name(convoy.name, task.number, task.started)
-
-
 def _text(told: Mapping[str, Any]) -> str:
     return "".join(str(piece["text"]) for piece in told["pieces"])
 
@@ -208,7 +205,7 @@ def tail_session(
     found = live_or_named(reader.read(), convoy)
     task = task_in(found, number)
     if far is not None:
-        name = _session(found, task)
+        name = ids.session_name(found.name, number, task.started)
         _show(far.follow(name) if following else (far.last(name),))
         return
     if (run := task.newest_run) is None:
