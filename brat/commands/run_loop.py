@@ -185,19 +185,16 @@ def stop_daemon(repo: Path) -> int:
     if daemon is None or not daemon.alive:
         say("brat is not running in the background here")
         return run_roles.BLOCKED
-    _send(daemon, signal.SIGTERM)
-    if not _ends(daemon, STOP_S):
-        _send(daemon, signal.SIGKILL)
-        _ends(daemon, KILL_S)
+    for number, within_s in ((signal.SIGTERM, STOP_S), (signal.SIGKILL, KILL_S)):
+        with suppress(psutil.NoSuchProcess):  # it ended in the meantime
+            psutil.Process(daemon.pid).send_signal(number)
+        if _ends(daemon, within_s):
+            break
+    if number == signal.SIGKILL:
         say(f"brat did not stop within {STOP_S:.0f} s and was killed; nothing is lost")
     (checkout.folder / DAEMON_FILE).unlink(missing_ok=True)
     say("stopped; unfinished work continues at the next start")
     return run_roles.OK
-
-
-def _send(daemon: Daemon, number: signal.Signals) -> None:
-    with suppress(psutil.NoSuchProcess):  # it ended in the meantime
-        psutil.Process(daemon.pid).send_signal(number)
 
 
 def _ends(daemon: Daemon, within_s: float) -> bool:
