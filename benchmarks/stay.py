@@ -186,12 +186,10 @@ def _repeated(names: list[str]) -> list[str]:
 
 def _job_token(forge: Forge, known: Registration) -> str:
     repo = forge.known(known.repository)
-    bot = forge.user(BOT)
-    assert bot is not None
     access = Access(
         repos=(repo.id,), permissions=MAY, expires_at=iso(forge.clock() + TOKEN_LASTS)
     )
-    return forge.add_key(bot, repo=repo.id, access=access)
+    return forge.add_token(BOT, repo=repo.id, access=access)
 
 
 async def _jobs(settings: Settings, starts: list[float], killed: bool) -> None:  # noqa: FBT001

@@ -69,29 +69,27 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except BratError as error:
-        _fail(str(error))
+        _say(f"brat: {error}")
         sys.exit(1)
     except OSError as error:
         if (error.errno, error.filename) == (errno.ENOENT, None):  # as of `getcwd`
-            _fail("the current folder no longer exists: change to another one")
+            _say("brat: the current folder no longer exists: change to another one")
             sys.exit(1)
         if error.errno not in _FULL:
             raise
-        _fail(f"cannot write {error.filename or 'the output'}: {error.strerror}")
+        _say(f"brat: cannot write {error.filename or 'the output'}: {error.strerror}")
         # What is left of it would be written at the end, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
-        from brat.terminal.console import say
-
-        say("stopped")
+        _say("stopped")
         sys.exit(130)
 
 
-def _fail(sentence: str) -> None:
-    from brat.terminal.console import fail
+def _say(line: str) -> None:
+    from brat.terminal.console import say
 
-    fail(sentence)
+    say(line)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from brat import report as report
     from brat.commands import (
         decisions as decisions,
         init_repository as init_repository,
@@ -20,13 +21,25 @@ if TYPE_CHECKING:
         setup as setup,
         start_convoy as start_convoy,
     )
+    from brat.demo import demo_run as demo_run
+    from brat.status import (
+        dashboard_server as dashboard_server,
+        session_views as session_views,
+    )
+
+_ELSEWHERE: Final = {
+    "report": "brat.report",
+    "demo_run": "brat.demo.demo_run",
+    "dashboard_server": "brat.status.dashboard_server",
+    "session_views": "brat.status.session_views",
+}
 
 
 def __getattr__(name: str) -> ModuleType:
     if name.startswith("_"):
         raise AttributeError(name)
     with _loading():
-        return import_module(f"{__name__}.{name}")
+        return import_module(_ELSEWHERE.get(name, f"{__name__}.{name}"))
 
 
 @contextmanager

@@ -5,24 +5,16 @@ that people type most stand at the top of the tree, too, and need no name where 
 thing waits for them.
 """
 
-import sys
-from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
 import click
 from click.shell_completion import shell_complete
 
-from brat.commands import (
-    look_words,
-    options,
-    run_words,
-    service_words,  # noqa: F401  it adds its words to the tree
-)
-from brat.commands.options import Words, tree
-
-Decide = Callable[..., None]
+from brat import commands
+from brat.commands import options, words
+from brat.commands.options import Deed, Words, tree
 
 
 @cache
@@ -32,20 +24,22 @@ def _add_verb_words() -> None:
     for verb in VERBS:
         must = verb.text == "must"
         tells = click.argument("text", required=must, help=verb.text_help)
-        if (task := verb.of_task) is not None and task.typed:
-            decide = options.convoy(_decision(task.word))
-            taken = options.number(tells(decide) if verb.text_help else decide)
-            group, word = task.typed.split()
-            _OF_VERBS[group].word(word, help=task.help)(taken)
-        if (convoy := verb.of_convoy) is not None and convoy.typed:
-            decide = _decision(convoy.word)
-            taken = tells(options.convoy(decide)) if must else options.name(decide)
-            group, word = convoy.typed.split()
-            _OF_VERBS[group].word(word, help=convoy.help)(taken)
+        told, of_task = (tells,) if verb.text_help else (), (options.number,)
+        of_convoy = (tells, options.convoy) if must else (options.name,)
+        for end, takes in (
+            (verb.of_task, (*of_task, *told, options.convoy)),
+            (verb.of_convoy, of_convoy),
+        ):
+            if end is not None and end.typed:
+                group, word = end.typed.split()
+                deed = partial(_decision, end.word)
+                _OF_VERBS[group].word(word, end.help, deed, *takes, options.at_bot)
 
 
-def _decision(word: str) -> Decide:
-    @options.at_bot
+def _decision(word: str) -> Deed:
+    from bot.requests.verb_table import request_by_word
+    from brat.commands.decisions import decided
+
     def decide(
         bot: str | None,
         repo: Path,
@@ -53,20 +47,17 @@ def _decision(word: str) -> Decide:
         convoy: str | None = None,
         number: int = 0,
         text: str | None = None,
-    ) -> None:
-        from bot.requests.verb_table import request_by_word
-        from brat.commands.decisions import decided
-
+    ) -> int:
         asked = request_by_word(word, number, text or "")
-        sys.exit(decided(repo, name or convoy, asked, bot))
+        return decided(repo, name or convoy, asked, bot)
 
     return decide
 
 
 _OF_VERBS: Final = {
-    "task": run_words.task_words,
-    "convoy": look_words.convoy_words,
-    "session": look_words.session_words,
+    "task": words.task_words,
+    "convoy": words.convoy_words,
+    "session": words.session_words,
 }
 _WORDS: Final = {
     "approve": ("CONVOY", "Approve a plan that is waiting for you."),
@@ -79,33 +70,25 @@ _WORDS: Final = {
 }
 
 
-def _at_the_top(word: str, subject: str) -> Decide:
-    @options.convoy
-    @options.at_bot
-    def decide(
-        about: str | None,
-        convoy: str | None,
-        bot: str | None,
-        repo: Path,
-        text: str = "",
-    ) -> None:
-        from brat.commands.decisions import decided_about
-
-        sys.exit(decided_about(repo, word, about, convoy, bot, text))
-
-    told = click.argument("text", metavar="[TEXT]", default="", help="The message.")
-    which = click.argument(
-        "about",
-        required=False,
-        metavar=f"[{subject}]",
-        shell_complete=options.known("subjects"),
-        help="Default: the only one waiting for this decision.",
-    )
-    return which(told(decide) if word == "retry" else decide)
+def _about(word: str) -> Deed:
+    return partial(commands.decisions.decided_about, word)
 
 
+_TELLS: Final = click.argument(
+    "text", metavar="[TEXT]", default="", help="The message."
+)
 for _word, (_subject, _text) in _WORDS.items():
-    tree.word(_word, help=_text)(_at_the_top(_word, _subject))
+    tree.word(
+        _word,
+        _text,
+        partial(_about, _word),
+        options.subject(
+            f"[{_subject}]", "Default: the only one waiting for this decision."
+        ),
+        *((_TELLS,) if _word == "retry" else ()),
+        options.convoy,
+        options.at_bot,
+    )
 
 
 @tree.command()

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Self
 
 import click
 import httpx
@@ -31,7 +31,7 @@ import pygit2
 from bot import wall_clock
 from bot.dashboard.access_policy import LOCAL_PREFIX
 from bot.forge.transport import client_of
-from bot.requests.verb import Asker, Request, read_resource, read_ttl
+from bot.requests.verb import Asker, Request, read_resource
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
     BY_NAME,
@@ -42,7 +42,7 @@ from bot.requests.verb_table import (
     task_buttons,
 )
 from brat.local import run_roles
-from brat.local.local_mode import Local, serving
+from brat.local.local_mode import serving
 from brat.repository import (
     checkout as checkouts,
     registration as registrations,
@@ -52,10 +52,10 @@ from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import NO_REPOSITORY
 from brat.repository.remote_forge import is_near, origin_of
-from brat.status.find_task import live_or_named
+from brat.status.find_task import live_or_named, only_one
 from brat.status.status_screen import plain_table, print_document
 from brat.terminal.console import out, say
-from convoy.model.state import Convoy, State
+from convoy.model.state import State
 from convoy.text import clean
 from grite.errors import BratError, Unavailable
 
@@ -116,15 +116,10 @@ class BotApi:
         if convoy is not None:
             return convoy
         told = self._asked("GET", "/convoys").get("convoys", ())
-        live = [str(each["name"]) for each in told if each["state"] not in _ENDED]
-        if len(live) > 1:
-            which = ", ".join(live)
-            raise BratError(
-                f"several convoys are in progress ({which}): choose one with --convoy"
-            )
-        if not told:
-            raise BratError(f"the bot at {self.bot} has no convoys here yet")
-        return live[0] if live else str(told[-1]["name"])
+        names = {str(each["name"]): each["state"] for each in told}
+        live = [name for name, state in names.items() if state not in _ENDED]
+        none = f"the bot at {self.bot} has no convoys here yet"
+        return only_one(live, [*names], none)
 
     def decide(self, convoy: str, request: Request) -> str:
         """Send the request; return why the rules refuse it, or "" once it is done."""
@@ -187,7 +182,10 @@ def decided(
     log = log_repository(path)
     found = live_or_named(Reader(log).read(), convoy)
     if (checkout := checkouts.served_here(path)) is not None:
-        return asyncio.run(_by_the_loop(checkout, found, request))
+        asker = Asker(
+            by=checkout.person(), convoy=found.name, allowed=True, at_endpoint=True
+        )
+        return asyncio.run(_by_the_loop(checkout, asker, request))
     endpoint_of(request).check(found, request)
     line = BY_NAME[request.verb].line(request)
     where = remote_forge.say(log, found.issue, line)
@@ -196,27 +194,28 @@ def decided(
 
 
 def decided_about(
-    path: Path,
     word: str,
+    *,
+    repo: Path,
     about: str | None,
     convoy: str | None,
     bot: str | None,
-    text: str,
+    text: str = "",
 ) -> int:
     """Send the decision about a task's number or a convoy's name, as `decided` does.
 
     None stands for the only one that waits for it; `text` is for its agent.
     """
-    if about is None and named_bot(bot, path) is None:
-        name, number = _waiting(Reader(log_repository(path)).read(), word, convoy)
-        return decided(path, name, request_by_word(word, number), bot)
+    if about is None and named_bot(bot, repo) is None:
+        name, number = _waiting(Reader(log_repository(repo)).read(), word, convoy)
+        return decided(repo, name, request_by_word(word, number), bot)
     told = (about or "").removeprefix("task-")
     if word in BY_TASK_WORD and told.isdecimal():
-        return decided(path, convoy, request_by_word(word, int(told), text), bot)
+        return decided(repo, convoy, request_by_word(word, int(told), text), bot)
     if word not in BY_CONVOY_WORD:
         said = "no task given" if about is None else f"{about!r} is not a task"
         raise BratError(f"{said}; for example: brat {word} 3")
-    return decided(path, about or convoy, request_by_word(word, text=text), bot)
+    return decided(repo, about or convoy, request_by_word(word, text=text), bot)
 
 
 def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
@@ -245,41 +244,30 @@ def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
     return found[0]
 
 
-async def _by_the_loop(checkout: Checkout, convoy: Convoy, request: Request) -> int:
-    asker = Asker(
-        by=checkout.person(), convoy=convoy.name, allowed=True, at_endpoint=True
-    )
+async def _by_the_loop(
+    checkout: Checkout, asker: Asker, request: Request, done: str = ""
+) -> int:
+    """Have the loop carry it out, and say `done`, or else what waits in the convoy."""
     async with serving(checkout, (), say) as here:
-        if not await _carries_out(here, asker, request):
+        reply = await here.loop.carry_out(asker, request)
+        if reply.why:
+            say(f"brat: {reply.why}")
             return run_roles.BLOCKED
+        if done:
+            say(done)
+            return run_roles.OK
         if request.verb == "cancel" and (number := request.arguments.get("task")):
             context = here.loop.context  # the witness would end its run only later
             for found, task in context.mirror.state.running():
                 run = task.attempt.run if task.attempt else None
-                if run and (found.name, task.number) == (convoy.name, number):
+                if run and (found.name, task.number) == (asker.convoy, number):
                     await context.github.runs.cancel(run)
-        run_roles.report(here, convoy.name, goes_by_role=False)
+        run_roles.report(here, asker.convoy, goes_by_role=False)
         return run_roles.OK
 
 
-async def _carries_out(here: Local, asker: Asker, request: Request) -> bool:
-    reply = await here.loop.carry_out(asker, request)
-    if reply.why:
-        say(f"brat: {reply.why}")
-    return not reply.why
-
-
-LeaseWord = Literal["acquire", "renew", "release"]
-_LEASES: Final = {
-    "acquire": ("lock", "locked"),
-    "renew": ("renew", "renewed"),
-    "release": ("unlock", "released"),
-}
-"""The verb that each word stands for, and what is said of a resource then."""
-
-
-def show_leases(path: Path, *, as_json: bool) -> None:
-    state, now = Reader(log_repository(path)).read(), wall_clock()
+def show_leases(repo: Path, *, as_json: bool) -> None:
+    state, now = Reader(log_repository(repo)).read(), wall_clock()
     if as_json:
         print_document({"locks": msgspec.to_builtins([*state.leases.values()])})
         return
@@ -295,31 +283,21 @@ def show_leases(path: Path, *, as_json: bool) -> None:
 
 
 def change_lease(
-    path: Path, word: LeaseWord, resource: str, ttl_s: int | None = None
+    verb: str, done: str, repo: Path, resource: str, ttl: int | None = None
 ) -> int:
-    """Have the loop carry out a request for a lease; return 1 when it is refused."""
-    checkout = checkouts.find(path)
+    """Have the loop carry out a request for a lease of `ttl` seconds; 1: refused."""
+    checkout = checkouts.find(repo)
     asker = Asker(by=checkout.person(), sign=secrets.token_hex(8), allowed=True)
-    verb, done = _LEASES[word]
-    given = {"resource": resource} | ({} if ttl_s is None else {"ttl": f"{ttl_s}s"})
-    read = {"resource": read_resource, "ttl": read_ttl}
-    request = Request(verb, {})
-    for name, typed in given.items():
-        try:
-            request.arguments[name] = read[name](typed)
-        except ValueError as error:
-            raise click.BadParameter(f"{typed} {error}.") from error
+    try:
+        request = Request(verb, {"resource": read_resource(resource)})
+    except ValueError as error:
+        raise click.BadParameter(f"{resource} {error}.") from error
+    if ttl is not None:
+        request.arguments["ttl"] = ttl
     if registrations.known(checkout.folder) is None:
-        _refuse_elsewhere(path, BY_NAME[verb].line(request))
-
-    async def asked() -> int:
-        async with serving(checkout, (), say) as here:
-            if not await _carries_out(here, asker, request):
-                return run_roles.BLOCKED
-            say(f"{resource}: {done}")
-            return run_roles.OK
-
-    return asyncio.run(asked())
+        _refuse_elsewhere(repo, BY_NAME[verb].line(request))
+    said = f"{resource}: {done}"
+    return asyncio.run(_by_the_loop(checkout, asker, request, said))
 
 
 def _refuse_elsewhere(path: Path, line: str) -> None:
@@ -334,14 +312,14 @@ def _refuse_elsewhere(path: Path, line: str) -> None:
     )
 
 
-def adopt_log(path: Path, head: str) -> None:
+def adopt_log(repo: Path, head: str) -> None:
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
         raise click.BadParameter(
             f"{head[:80]} is not a full commit ID: see brat log show"
         )
 
     async def adopt() -> None:
-        top = checkouts.find(path)
+        top = checkouts.find(repo)
         async with serving(top, (), say, adopt_log=head) as here:
             mirror = here.loop.context.mirror
             await asyncio.to_thread(mirror.look)

@@ -28,15 +28,26 @@ from grite.outbound import here
 from runner import engines
 
 
-def init(path: Path) -> None:
-    """Register the repository that `path` lies in; safe to call again."""
-    checkout = checkouts.find(path)
+def init(repo: Path, *, actions: bool = False, hosted: bool = False) -> int:
+    """Register the repository that `repo` lies in; safe to call again.
+
+    For a mode on GitHub write its workflow files instead. Returns the exit status.
+    """
+    checkout = checkouts.find(repo)
+    if actions or hosted:
+        config = local_mode.configuration(checkout)
+        names = workflow_files.HOSTED if hosted else workflow_files.needed(checkout)
+        lacks = workflow_files.ci_lack(checkout, names)
+        if config.refinery.require_ci and lacks:
+            say(f"note: {': '.join(lacks)}")
+        return workflow_files.adopt(checkout, names)
     checkouts.require_clean(checkout)
     before = registrations.known(checkout.folder)
     now = before and replace(before, branch=checkout.branch)
     require(*clone_lacks(checkout, now))
     register(checkout, local_mode.configuration(checkout))
     say('next: brat run "what to do"')
+    return 0
 
 
 def register(checkout: Checkout, config: Config) -> None:
@@ -68,20 +79,9 @@ def register(checkout: Checkout, config: Config) -> None:
         say(f"note: {lack}")
 
 
-def init_actions(path: Path, *, hosted: bool) -> int:
-    """Write the workflow files of a mode on GitHub; return the exit status."""
-    checkout = checkouts.find(path)
-    config = local_mode.configuration(checkout)
-    names = workflow_files.HOSTED if hosted else workflow_files.needed(checkout)
-    lacks = workflow_files.ci_lack(checkout, names)
-    if config.refinery.require_ci and lacks:
-        say(f"note: {': '.join(lacks)}")
-    return workflow_files.adopt(checkout, names)
-
-
-def config_check(path: Path) -> None:
+def config_check(repo: Path) -> None:
     """Say that the configuration is valid; raise if it has a fault."""
-    checkout = checkouts.find(path)
+    checkout = checkouts.find(repo)
     config = local_mode.configuration(checkout)
     say(f"{checkout.config}: valid" if checkout.config.exists() else "default settings")
     for name, engine in config.engine.items():
@@ -114,12 +114,12 @@ LABELS_STAY: Final = (
 )
 
 
-def uninstall(path: Path, remote: str | None, *, yes: bool) -> int:
+def uninstall(repo: Path, remote: str | None, *, yes: bool) -> int:
     """Remove what brat left, once the person agrees; return the exit status.
 
     Refs of `remote` go, too; None: only what is on this machine. Safe to call again.
     """
-    checkout = checkouts.find(path)
+    checkout = checkouts.find(repo)
     folder, top = checkout.folder, checkout.top
     if folder.exists() and forge_in_use(folder):
         raise BratError(f"stop brat in {top} first")

@@ -42,19 +42,12 @@ Context = ServerRequestContext[Any]
 Page = types.PaginatedRequestParams | None
 
 
-@dataclass(frozen=True)
-class Said:
-    status: int
-    out: str
-    """What it wrote to standard output."""
-    lines: tuple[str, ...]
-    """What it told people."""
-
-
-async def typed(path: Path, words: Sequence[str], *given: str) -> Said:
+async def typed(path: Path, words: Sequence[str], *given: str) -> tuple[str, str]:
     """Run `brat WORDS --repo PATH -- GIVEN`; a cancelled one ends as by Ctrl-C.
 
-    What is given may be by others: it is never read as an option.
+    What is given may be by others: it is never read as an option. Returns what it wrote
+    to standard output, and what it told people. Raises `BratError` with the latter
+    where it failed and wrote nothing.
     """
     # -I: a folder `brat` in the repository must not be run in our place.
     command = (sys.executable, "-I", "-m", "brat")
@@ -72,15 +65,18 @@ async def typed(path: Path, words: Sequence[str], *given: str) -> Said:
     except OSError as error:
         if error.errno != errno.E2BIG:
             raise
-        return Said(1, "", ("the text is too long: shorten it, or put it in a file",))
+        said = "the text is too long: shorten it, or put it in a file"
+        raise BratError(said) from error
     try:
         out, err = await child.communicate()
     except asyncio.CancelledError:
         child.send_signal(signal.SIGINT)
         raise
     lines = err.decode(errors="replace").splitlines()
-    told = tuple(line.removeprefix(_PREFIX) for line in lines if line.strip())
-    return Said(child.returncode or 0, out.decode(errors="replace"), told)
+    told = " ".join(line.removeprefix(_PREFIX) for line in lines if line.strip())
+    if child.returncode and not out.strip():
+        raise BratError(told or f"the command exited with status {child.returncode}")
+    return out.decode(errors="replace"), told
 
 
 @dataclass
@@ -98,10 +94,6 @@ class Backend:
         self._reader = self._reader or Reader(log_repository(self.path))
         await asyncio.to_thread(self._reader.read)
         return self._reader
-
-
-def _ended(said: Said) -> str:
-    return " ".join(said.lines) or f"the command exited with status {said.status}"
 
 
 _VERSION: Final = {"schema_version": views.SCHEMA_VERSION}
@@ -130,14 +122,17 @@ class OfTask(Struct, forbid_unknown_fields=True):
     task: TaskNumber
 
 
-class Tool(Struct, frozen=True, kw_only=True):
+Answer = Callable[[Backend, Any], Awaitable[dict[str, Any]]]
+
+
+class Tool(Struct, frozen=True):
     name: str
     title: str
     help: str
     """What it does and gives, for the model that may call it."""
     takes: type[Struct]
     """The arguments' form."""
-    answer: Callable[[Backend, Any], Awaitable[dict[str, Any]]]
+    answer: Answer
     """Takes the backend and the arguments; may raise `BratError`."""
     writes: bool = False
     """Whether it changes anything."""
@@ -170,12 +165,35 @@ class Tool(Struct, frozen=True, kw_only=True):
         return await self.answer(backend, arguments)
 
 
+_tools: Final[list[Tool]] = []
+
+
+def _tool(
+    name: str, title: str, said: str, takes: type[Struct], *, writes: bool = False
+) -> Callable[[Answer], Answer]:
+    """Offer what a function answers as a tool; `said` is its help."""
+
+    def add(answer: Answer) -> Answer:
+        _tools.append(Tool(name, title, said, takes, answer, writes))
+        return answer
+
+    return add
+
+
 class LogLines(Struct, forbid_unknown_fields=True):
     lines: Annotated[
         int, Meta(ge=1, le=MOST_LINES_TOLD, description="The maximum number of lines.")
     ] = 50
 
 
+@_tool(
+    "status",
+    "Status",
+    "The state of everything: every convoy that has not ended, with its tasks; the "
+    "running sessions; the merge queue; the locks; and, under `interventions`, what is "
+    "waiting for a person, with the commands that help. Call it first.",
+    NoArguments,
+)
 async def _status(backend: Backend, _: NoArguments) -> dict[str, Any]:
     """Return every convoy that has not ended whole, and the others by name."""
     reader = await backend.reader()
@@ -192,12 +210,26 @@ async def _status(backend: Backend, _: NoArguments) -> dict[str, Any]:
     return whole | {"convoys": shown, "ended": ended}
 
 
+@_tool(
+    "convoy_show",
+    "One convoy",
+    "One convoy in full, even if it has ended: its tasks, and its plan with paths, "
+    "order and estimate.",
+    OfConvoy,
+)
 async def _convoy(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
     state = (await backend.reader()).state
     convoy, at = convoy_named(state, asked.convoy), moment(state, wall_clock())
     return _VERSION | views.planned_document(convoy, at)
 
 
+@_tool(
+    "why",
+    "Why a task is in its state",
+    "One task in full, with `reasons`: why it is in its state and what it is "
+    "waiting for, in order.",
+    OfTask,
+)
 async def _why(backend: Backend, asked: OfTask) -> dict[str, Any]:
     state = (await backend.reader()).state
     convoy = convoy_named(state, asked.convoy)
@@ -206,6 +238,13 @@ async def _why(backend: Backend, asked: OfTask) -> dict[str, Any]:
     )
 
 
+@_tool(
+    "log",
+    "The log",
+    "The last events of all convoys as sentences, oldest first; `at` is in "
+    "Unix milliseconds.",
+    LogLines,
+)
 async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
     lines = await asyncio.to_thread(
         lambda: newest_lines(log_repository(backend.path), asked.lines)
@@ -213,6 +252,13 @@ async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
     return _VERSION | {"lines": msgspec.to_builtins(lines)}
 
 
+@_tool(
+    "task_output",
+    "What a session printed",
+    "The end of the output of a task's newest session, without secrets or "
+    "control codes; empty if there is none.",
+    OfTask,
+)
 async def _output(backend: Backend, asked: OfTask) -> dict[str, Any]:
     convoy = convoy_named((await backend.reader()).state, asked.convoy)
     task = task_in(convoy, asked.task)
@@ -227,52 +273,6 @@ async def _output(backend: Backend, asked: OfTask) -> dict[str, Any]:
         is_running = task.attempt is not None
         printed = await asyncio.to_thread(kept.last, running=is_running)
     return _VERSION | {"output": redacted(clean(printed))}
-
-
-READINGS: Final = (
-    Tool(
-        name="status",
-        title="Status",
-        help="The state of everything: every convoy that has not ended, with its "
-        "tasks; the running sessions; the merge queue; the locks; and, under "
-        "`interventions`, what is waiting for a person, with the commands that help. "
-        "Call it first.",
-        takes=NoArguments,
-        answer=_status,
-    ),
-    Tool(
-        name="convoy_show",
-        title="One convoy",
-        help="One convoy in full, even if it has ended: its tasks, and its plan with "
-        "paths, order and estimate.",
-        takes=OfConvoy,
-        answer=_convoy,
-    ),
-    Tool(
-        name="why",
-        title="Why a task is in its state",
-        help="One task in full, with `reasons`: why it is in its state and what it is "
-        "waiting for, in order.",
-        takes=OfTask,
-        answer=_why,
-    ),
-    Tool(
-        name="log",
-        title="The log",
-        help="The last events of all convoys as sentences, oldest first; `at` is in "
-        "Unix milliseconds.",
-        takes=LogLines,
-        answer=_log,
-    ),
-    Tool(
-        name="task_output",
-        title="What a session printed",
-        help="The end of the output of a task's newest session, without secrets or "
-        "control codes; empty if there is none.",
-        takes=OfTask,
-        answer=_output,
-    ),
-)
 
 
 class StartWanted(Struct, forbid_unknown_fields=True):
@@ -292,35 +292,30 @@ class StartWanted(Struct, forbid_unknown_fields=True):
     ] = False
 
 
+@_tool(
+    "start",
+    "Start a convoy",
+    "Opens an issue and plans a convoy for it; a second call with the same text "
+    "continues with the open issue. With `plan_only`, the plan waits for `approve`: "
+    "use it unless your user asked to start the work now. Agents run where brat "
+    "runs: in `brat up` or `brat daemon`, or on the forge.",
+    StartWanted,
+    writes=True,
+)
 async def _start(backend: Backend, wanted: StartWanted) -> dict[str, Any]:
     """Open an issue and plan its convoy, as `brat mayor start` does."""
     if not wanted.text.strip():
         raise BratError("start: the text is empty; say what to do")
     given = (f"--task={wanted.text}", "--json", *["--plan-only"] * wanted.plan_only)
-    said = await typed(backend.path, ("mayor", "start", *given))
-    if not said.out.strip():
-        raise BratError(_ended(said))
-    return {"convoy": json.loads(said.out), "said": " ".join(said.lines)}
-
-
-START_TOOL: Final = Tool(
-    name="start",
-    title="Start a convoy",
-    help="Opens an issue and plans a convoy for it; a second call with the same text "
-    "continues with the open issue. With `plan_only`, the plan waits for `approve`: "
-    "use it unless your user asked to start the work now. Agents run where brat "
-    "runs: in `brat up` or `brat daemon`, or on the forge.",
-    takes=StartWanted,
-    answer=_start,
-    writes=True,
-)
+    out, told = await typed(backend.path, ("mayor", "start", *given))
+    return {"convoy": json.loads(out), "said": told}
 
 
 _ENDS: Final = frozenset({"cancel", "drop"})
 """The words after which there is no way back."""
 
 
-def _tool(word: str) -> Tool:
+def _of_verb(word: str) -> Tool:
     verb = BY_TASK_WORD.get(word) or BY_CONVOY_WORD[word]
     task = verb.of_task.help if verb.of_task and word in BY_TASK_WORD else ""
     convoy = verb.of_convoy.help if verb.of_convoy and word in BY_CONVOY_WORD else ""
@@ -368,16 +363,14 @@ def _answer(word: str) -> Any:  # noqa: ANN401  as `Tool` has it
         elif task or told:
             command.append(f"--convoy={convoy}")
             told = [str(task), *told] if task else told
-        said = await typed(backend.path, command, *(told or [convoy]))
-        if said.status:
-            raise BratError(_ended(said))
-        return {"done": True, "said": " ".join(said.lines) or "done"}
+        _, said = await typed(backend.path, command, *(told or [convoy]))
+        return {"done": True, "said": said or "done"}
 
     return answer
 
 
 _VERB_WORDS: Final = dict.fromkeys((*BY_TASK_WORD, *BY_CONVOY_WORD))
-TOOLS: Final = (*READINGS, START_TOOL, *map(_tool, _VERB_WORDS))
+TOOLS: Final = (*_tools, *map(_of_verb, _VERB_WORDS))
 """Every tool, in the order in which it is offered."""
 _TOOL_BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 INSTRUCTIONS: Final = (

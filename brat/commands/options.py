@@ -1,6 +1,7 @@
 """The tree of words: options that several share, and how help lists the words."""
 
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,11 @@ Kind = Literal["convoys", "tasks", "sessions", "subjects"]
 
 HERE: Final = Path()
 FOLDER: Final = click.Path(path_type=Path)
+
+Deed = Callable[..., int | None]
+"""What a command does with its arguments, by their names; returns its exit status."""
+Takes = Callable[[Any], Any]
+"""Adds an argument or an option to a command."""
 
 
 class Whole(click.ParamType[int]):
@@ -45,7 +51,7 @@ def _named(_ctx: object, _param: object, path: Path) -> Path:
     return name_repository(path)
 
 
-def flag(*names: str, help: str) -> Callable[[Any], Any]:  # noqa: A002  as click has it
+def flag(*names: str, help: str) -> Takes:  # noqa: A002  as click has it
     return click.option(*names, is_flag=True, help=help)
 
 
@@ -69,6 +75,19 @@ _REPO: Final = click.Option(
     callback=_named,
     help="A folder in the git repository.",
 )
+
+
+def subject(shown: str, said: str) -> Takes:
+    """Return the argument for a task or a convoy; in brackets it may be left out."""
+    return click.argument(
+        "about",
+        required=not shown.startswith("["),
+        metavar=shown,
+        shell_complete=known("subjects"),
+        help=said,
+    )
+
+
 watch: Final = flag("--watch", help="Keep running and update the view.")
 as_json: Final = flag("--json", "as_json", help="Print one JSON object on stdout.")
 number: Final = click.argument(
@@ -119,18 +138,21 @@ class Words(click.Group):
 
     def word(
         self,
-        name: str | None = None,
-        *,
-        help: str | None = None,  # noqa: A002  as click has it
-    ) -> Callable[[Callable[..., None]], click.Command]:
-        """Return what adds a command that is about a repository, as most are."""
+        name: str,
+        said: str,
+        deed: Callable[[], Deed],
+        *takes: Takes,
+        about_repository: bool = True,
+    ) -> None:
+        """Add a command with its help; `deed` loads what it does once it is typed."""
 
-        def add(does: Callable[..., None]) -> click.Command:
-            command = self.command(name, help=help)(does)
-            command.params.append(_REPO)
-            return command
+        def does(**given: object) -> None:
+            sys.exit(deed()(**given))
 
-        return add
+        for take in reversed(takes):
+            take(does)
+        command = self.command(name, help=said)(does)
+        command.params += [_REPO] * about_repository
 
     def format_commands(
         self, _ctx: click.Context, formatter: click.HelpFormatter

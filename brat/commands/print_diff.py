@@ -24,12 +24,12 @@ from grite.errors import BratError
 _SHOWN: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color")
 
 
-def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> None:
+def diff(repo: Path, about: str | None, convoy: str | None, *, stat: bool) -> None:
     """Print the changes of a task's number or a convoy's name.
 
     None is the live convoy, or the last.
     """
-    log = log_repository(path)
+    log = log_repository(repo)
     state, number = Reader(log).read(), (about or "").removeprefix("task-")
     if number.isdecimal():
         ends = _of_task(live_or_named(state, convoy), int(number))
@@ -88,9 +88,9 @@ def _patch(log: Path, base: str, commit: str, how: str) -> bytes:
     return done.stdout
 
 
-def pull(path: Path) -> int:
+def pull(repo: Path) -> int:
     """Bring what landed into the checkout, as the person's own git does; its status."""
-    checkout = checkouts.find(path)
+    checkout = checkouts.find(repo)
     known = registrations.known(checkout.folder)
     if known is None:
         raise BratError(

@@ -5,9 +5,11 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import click
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,18 +23,6 @@ from brat.repository.log_reader import Reader, log_entries, log_repository
 from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
 from brat.status.local_attention import here, stands_still
-from brat.status.status_screen import (
-    cost_document,
-    cost_table,
-    intervention_lines,
-    kept_lines,
-    next_lines,
-    one_line,
-    plain_table,
-    plan_screen,
-    print_document,
-    yours,
-)
 from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
 from brat.terminal.live_screen import View
@@ -55,58 +45,60 @@ Waits = tuple[Intervention, ...]
 NOTHING_YET: Final = 'no convoy yet; next: brat run "what to do"'
 
 
-def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int:
+def status(repo: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int:
     """Print every convoy, or one; return 1 while something waits for a person.
 
     People see the live convoys and the last few that ended; programs get all convoys.
     """
-    reader = Reader(log_repository(path))
+    reader = Reader(log_repository(repo))
 
     def seen() -> View:
-        state = reader.read()
-        return watched(state, convoy, _waits(reader, here(path, state)))
+        state, _, found = _looked(reader, repo)
+        return watched(state, convoy, found)
 
     if watch:
         live_screen.watch(seen, status_screen.WAITS, "brat status")
-    state = reader.read()
-    shown, local = _shown(state, convoy), here(path, state)
-    found = _waits(reader, local)
+    state, local, found = _looked(reader, repo)
+    shown = _shown(state, convoy)
     if watch:
         pass  # the person has seen enough
     elif as_json:
         whole = views.state_document(state, wall_clock(), reader.faults, local)
         names = {each.name for each in shown}
         whole["convoys"] = [each for each in whole["convoys"] if each["name"] in names]
-        print_document(whole)
+        status_screen.print_document(whole)
     else:
         if (screen := looked(state, convoy, found)) != NOTHING_YET:
             out.print(screen)
         if not shown and not any(each.issue for each in local):
             say(NOTHING_YET)
-        if stands_still(path, state):
+        if stands_still(repo, state):
             say("nothing moves here until you run: brat up")
     return BLOCKED if needs_a_person(found, convoy) else OK
 
 
-def convoy(path: Path, name: str, *, as_json: bool) -> int:
+def convoy(repo: Path, name: str, *, as_json: bool) -> int:
     """Print one convoy with its plan; return 1 while it waits for a person."""
-    reader = Reader(log_repository(path))
-    state = reader.read()
-    one, local = convoy_named(state, name), here(path, state)
-    found = _waits(reader, local)
+    reader = Reader(log_repository(repo))
+    state, local, found = _looked(reader, repo)
+    one = convoy_named(state, name)
     if as_json:
         whole = views.state_document(state, wall_clock(), reader.faults, local)
         at = moment(state, wall_clock())
-        print_document(whole | {"convoys": [views.planned_document(one, at)]})
+        status_screen.print_document(
+            whole | {"convoys": [views.planned_document(one, at)]}
+        )
     else:
         out.print(looked(state, name, found, whole=True))
-        out.print(plan_screen(one), soft_wrap=True)
+        out.print(status_screen.plan_screen(one), soft_wrap=True)
     return BLOCKED if needs_a_person(found, name) else OK
 
 
-def _waits(reader: Reader, local: tuple[Intervention, ...]) -> Waits:
-    """Return what waits on this machine, which is in no convoy, and in the log."""
-    return (*local, *interventions(reader.state, wall_clock(), reader.faults))
+def _looked(reader: Reader, repo: Path) -> tuple[State, Waits, Waits]:
+    """Return the state, what waits on this machine alone, and all that waits."""
+    state = reader.read()
+    local = here(repo, state)
+    return state, local, (*local, *interventions(state, wall_clock(), reader.faults))
 
 
 def looked(
@@ -129,11 +121,16 @@ def watched(state: State, convoy: str | None, found: Waits) -> View:
     """Return the same for a screen that stays, with the waits on top."""
     newer, older = _newer(_shown(state, convoy))
     waits = status_screen.waits_of(newer, found)
-    pinned = tuple(Group(*intervention_lines(each)) for each in yours(waits))
+    pinned = tuple(
+        Group(*status_screen.intervention_lines(each))
+        for each in status_screen.yours(waits)
+    )
     if not (newer or pinned):
         return View(rest=NOTHING_YET)
     parts = status_screen.parts_of(newer, state, wall_clock())
-    return View(rest=Group(*next_lines(waits), *parts, *older), pinned=pinned)
+    return View(
+        rest=Group(*status_screen.next_lines(waits), *parts, *older), pinned=pinned
+    )
 
 
 def _newer(shown: tuple[Convoy, ...]) -> tuple[tuple[Convoy, ...], tuple[Text, ...]]:
@@ -151,55 +148,60 @@ def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
     return tuple(state.convoys.values())
 
 
-def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> None:
-    state = Reader(log_repository(path)).read()
+def task(repo: Path, number: int, convoy: str | None, *, as_json: bool) -> None:
+    state = Reader(log_repository(repo)).read()
     found = live_or_named(state, convoy)
     at = moment(state, wall_clock())
     told = views.task_document(found, task_in(found, number), at)
     if as_json:
-        print_document({"task": told})
+        status_screen.print_document({"task": told})
         return
     told["usage"] = usage_in_words(task_in(found, number).used)
     for key, value in told.items():
         label = key.replace("_", " ")
         values = value if isinstance(value, list) else [value]
         worded = ", ".join(str(each) for each in values if each is not None)
-        write(f"{label:14} {kept_lines(worded)}")
+        write(f"{label:14} {status_screen.kept_lines(worded)}")
 
 
-def cost(path: Path, convoy: str | None, *, as_json: bool) -> None:
-    shown = _shown(Reader(log_repository(path)).read(), convoy)
+def cost(repo: Path, convoy: str | None, *, as_json: bool) -> None:
+    shown = _shown(Reader(log_repository(repo)).read(), convoy)
     if as_json:
-        print_document(cost_document(shown))
+        status_screen.print_document(status_screen.cost_document(shown))
     elif shown:
-        out.print(cost_table(shown))
+        out.print(status_screen.cost_table(shown))
     else:
         say(NOTHING_YET)
 
 
-def convoys(path: Path, *, as_json: bool) -> None:
-    _table(
-        path,
-        as_json,
-        "convoys",
-        lambda state: views.convoys(state, wall_clock()),
-        status_screen.convoys_table,
-    )
+def convoys(repo: Path, *, as_json: bool) -> None:
+    told = partial(views.convoys, now=wall_clock())
+    _table(repo, as_json, "convoys", told, status_screen.convoys_table)
 
 
-def sessions(path: Path, *, as_json: bool, watch: bool) -> None:
-    printed = _last_lines(path)
+def sessions(
+    repo: Path, convoy: str | None, *, every: bool, watch: bool, as_json: bool
+) -> None:
+    """Print the running sessions, or with `every` all of a convoy or of all convoys."""
+    if watch and (every or as_json):
+        raise click.UsageError("--watch cannot be combined with --all or --json")
+    if convoy is not None and not every:
+        raise click.UsageError("--convoy requires --all")
+    if every:
+        _all_sessions(repo, convoy, as_json=as_json)
+        return
+    printed = _last_lines(repo)
 
     def drawn(state: State) -> RenderableType:
         return status_screen.sessions_table(state, wall_clock(), printed)
 
     if watch:
-        reader = Reader(log_repository(path))
+        reader = Reader(log_repository(repo))
         live_screen.watch(
             lambda: View(drawn(reader.read())), "running agents", "brat session list"
         )
     else:
-        _table(path, as_json, "sessions", views.sessions, drawn)
+        _table(repo, as_json, "sessions", views.sessions, drawn)
 
 
 def _last_lines(path: Path) -> status_screen.LastLine:
@@ -216,9 +218,9 @@ def _last_lines(path: Path) -> status_screen.LastLine:
     return last_line
 
 
-def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> None:
+def _all_sessions(repo: Path, convoy: str | None, *, as_json: bool) -> None:
     """Print every session of a convoy, or of all, the oldest of each first."""
-    log = log_repository(path)
+    log = log_repository(repo)
     state = Reader(log).read()
     names = tuple(state.convoys) if convoy is None else (convoy,)
     for name in names:
@@ -241,9 +243,11 @@ def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> None:
             }
             for name, one in found
         ]
-        print_document({"sessions": told})
+        status_screen.print_document({"sessions": told})
     elif found:
-        table = plain_table("session", "engine", "began", "took", "how", "why")
+        table = status_screen.plain_table(
+            "session", "engine", "began", "took", "how", "why"
+        )
         for name, one in found:
             table.add_row(
                 name,
@@ -251,15 +255,15 @@ def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> None:
                 clock(one.begun),
                 spoken_duration(round(one.took_s)) if one.ended else "",
                 one.how,
-                Text(one_line(one.why.partition("\n\n")[0])),
+                Text(status_screen.one_line(one.why.partition("\n\n")[0])),
             )
         out.print(table)
     else:
         say("no sessions")
 
 
-def queue(path: Path, *, as_json: bool) -> None:
-    _table(path, as_json, "queue", views.queue, status_screen.queue_table)
+def queue(repo: Path, *, as_json: bool) -> None:
+    _table(repo, as_json, "queue", views.queue, status_screen.queue_table)
 
 
 def _table(
@@ -272,7 +276,7 @@ def _table(
     state = Reader(log_repository(path)).read()
     rows = told(state)
     if as_json:
-        print_document({name: rows})
+        status_screen.print_document({name: rows})
     elif rows:
         out.print(drawn(state))
     else:
@@ -284,9 +288,9 @@ _PULL: Final = re.compile(r"(?:#|pull-)(\d{1,9})", re.ASCII)
 _EDGE: Final = re.compile(r"(?:task-)?(\d{1,9})->(?:task-)?(\d{1,9})", re.ASCII)
 
 
-class Explained(Struct, frozen=True, kw_only=True):
+class Explained(Struct, frozen=True):
     convoy: str
-    task: int = 0
+    task: int
     """The task's number; 0: the subject is not a single task."""
     about: str
     """The subject in words for people."""
@@ -307,22 +311,14 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
     if found := _EDGE.fullmatch(asked):
         whose = live_or_named(state, convoy)
         first, then = (task_in(whose, int(each)) for each in found.groups())
-        return Explained(
-            convoy=whose.name,
-            task=then.number,
-            about=f"{whose.name}, task {then.number} after task {first.number}",
-            state=then.state,
-            reasons=tuple(edge_reasons(whose, first, then)),
-        )
+        about = f"{whose.name}, task {then.number} after task {first.number}"
+        why = tuple(edge_reasons(whose, first, then))
+        return Explained(whose.name, then.number, about, then.state, why)
     if found := _TASK.fullmatch(asked):
         return _of_task(state, live_or_named(state, convoy), int(found[1]), now)
     if (whole := state.convoys.get(asked)) is not None:
-        return Explained(
-            convoy=asked,
-            about=f"{asked}: {whole.title}",
-            state=whole.state,
-            reasons=tuple(convoy_reasons(whole, moment(state, now))),
-        )
+        why = tuple(convoy_reasons(whole, moment(state, now)))
+        return Explained(asked, 0, f"{asked}: {whole.title}", whole.state, why)
     near = did_you_mean(asked, state.convoys) or "'s name"
     raise BratError(
         f"{asked!r} is unknown: give a task (3), a pull request (pull-12), one task's "
@@ -332,13 +328,9 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
 
 def _of_task(state: State, convoy: Convoy, number: int, now: int) -> Explained:
     task = task_in(convoy, number)
-    return Explained(
-        convoy=convoy.name,
-        task=number,
-        about=f"{convoy.name}, task {number}: {task.spec.title}",
-        state=task.state,
-        reasons=reasons(state, convoy, task, now),
-    )
+    about = f"{convoy.name}, task {number}: {task.spec.title}"
+    why = reasons(state, convoy, task, now)
+    return Explained(convoy.name, number, about, task.state, why)
 
 
 def _of_pull(state: State, pull: int, now: int) -> Explained:
@@ -347,35 +339,32 @@ def _of_pull(state: State, pull: int, now: int) -> Explained:
             if task.pull == pull:
                 return _of_task(state, convoy, task.number, now)
         if convoy.pull == pull:
-            return Explained(
-                convoy=convoy.name,
-                about=f"{convoy.name}, pull request #{pull}",
-                state=convoy.shown_state,
-                reasons=tuple(pull_reasons(convoy)),
-            )
+            about = f"{convoy.name}, pull request #{pull}"
+            why = tuple(pull_reasons(convoy))
+            return Explained(convoy.name, 0, about, convoy.shown_state, why)
     raise BratError(f"pull request #{pull} does not belong to a convoy")
 
 
-def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> None:
+def why(repo: Path, about: str, convoy: str | None, *, as_json: bool) -> None:
     """Print why a convoy, a task, a pull request or a wait is as it is, in order."""
-    log = log_repository(path)
+    log = log_repository(repo)
     state = Reader(log).read()
-    found = explained(state, asked, convoy, wall_clock())
+    found = explained(state, about, convoy, wall_clock())
     if found.task:
         facts = bot_facts(log_entries(log), state.bots)
         began = past_sessions(found.convoy, facts)
         found = replace(found, story=tuple(attempt_story(began, found.task)))
     if as_json:
-        print_document({"asked": asked} | msgspec.to_builtins(found))
+        status_screen.print_document({"asked": about} | msgspec.to_builtins(found))
         return
-    write(one_line(found.about))
+    write(status_screen.one_line(found.about))
     for reason in (*found.reasons, *found.story):
-        write(f"- {kept_lines(reason)}")
+        write(f"- {status_screen.kept_lines(reason)}")
 
 
-def newest(path: Path, number: int, *, following: bool = False) -> None:
+def newest(repo: Path, number: int, *, following: bool = False) -> None:
     """Print so many lines of the log; with `following` each new one, without end."""
-    log = log_repository(path)
+    log = log_repository(repo)
     for line in log_reader.newest_lines(log, number):
         write(log_reader.shown_line(line))
     if following:
@@ -383,7 +372,7 @@ def newest(path: Path, number: int, *, following: bool = False) -> None:
             write(text)
 
 
-def whole_log(path: Path, *, as_json: bool) -> None:
-    entries = log_entries(log_repository(path))
-    form = log_reader.as_json if as_json else log_reader.as_markdown
-    write(form(entries))
+def whole_log(repo: Path, form: str) -> None:
+    entries = log_entries(log_repository(repo))
+    written = log_reader.as_json if form == "json" else log_reader.as_markdown
+    write(written(entries))

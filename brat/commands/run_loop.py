@@ -32,18 +32,15 @@ from brat.terminal.service_log import journal
 from convoy.owed import Role
 from grite.errors import BratError, Unavailable
 
-_BY_NAME: Final[dict[str, Role]] = {role: role for role in ROLES}
 
-
-def up(path: Path, port: int | None) -> None:
-    """Run all roles until interrupted; show the dashboard if a port is given."""
-    checkout = checkouts.find(path)
+def up(repo: Path, port: int, *, dashboard: bool) -> None:
+    checkout = checkouts.find(repo)
     run_roles.checked(checkout)
 
     @asynccontextmanager
     async def beside(here: Local) -> AsyncIterator[None]:
         async with ending_agents(here, ROLES):
-            if port is None:
+            if not dashboard:
                 yield
                 return
             async with dashboards.beside(here, port) as url:
@@ -53,9 +50,9 @@ def up(path: Path, port: int | None) -> None:
     run_to_end(run_roles.watch(checkout, ROLES, say, beside=beside))
 
 
-def run_role(role: str, path: Path, *, once: bool, watch: bool) -> int:
-    checkout = checkouts.find(path)
-    wanted = (_BY_NAME[role],)
+def run_role(role: Role, repo: Path, *, once: bool, watch: bool) -> int:
+    checkout = checkouts.find(repo)
+    wanted = (role,)
     run_roles.checked(checkout, wanted)
     if watch:
         ending = partial(ending_agents, roles=wanted)
@@ -85,12 +82,12 @@ def daemon_log(folder: Path) -> Path:
 # --- the process itself ---------------------------------------------------------------
 
 
-def run_daemon(path: Path, port: int) -> None:
+def run_daemon(repo: Path, port: int) -> None:
     """Be the daemon until SIGTERM or Ctrl-C.
 
     Errors are logged; after each error everything starts again, after a longer wait.
     """
-    checkout = _ready_checkout(path)
+    checkout = _ready_checkout(repo)
     lock = FileLock(checkout.folder / _LOCK)
     try:
         lock.acquire(timeout=0)
@@ -148,9 +145,9 @@ async def _run(checkout: Checkout, port: int, tell: Tell) -> None:
 # --- commands that start, stop and query the daemon -----------------------------------
 
 
-def start_daemon(path: Path, port: int) -> None:
+def start_daemon(repo: Path, port: int) -> None:
     """Start the daemon and wait until it is ready."""
-    checkout = _ready_checkout(path)
+    checkout = _ready_checkout(repo)
     folder = checkout.folder
     if (before := known_daemon(folder)) and before.alive:
         raise _twice(before)
@@ -181,26 +178,23 @@ def start_daemon(path: Path, port: int) -> None:
     say(f"dashboard: {daemon.url}")
 
 
-def stop_daemon(path: Path) -> int:
+def stop_daemon(repo: Path) -> int:
     """Stop the daemon and wait until it has ended; return 1 when none runs."""
-    checkout = checkouts.find(path)
+    checkout = checkouts.find(repo)
     daemon = known_daemon(checkout.folder)
     if daemon is None or not daemon.alive:
         say("brat is not running in the background here")
         return run_roles.BLOCKED
-    _send(daemon, signal.SIGTERM)
-    if not _ends(daemon, STOP_S):
-        _send(daemon, signal.SIGKILL)
-        _ends(daemon, KILL_S)
+    for number, within_s in ((signal.SIGTERM, STOP_S), (signal.SIGKILL, KILL_S)):
+        with suppress(psutil.NoSuchProcess):  # it ended in the meantime
+            psutil.Process(daemon.pid).send_signal(number)
+        if _ends(daemon, within_s):
+            break
+    if number == signal.SIGKILL:
         say(f"brat did not stop within {STOP_S:.0f} s and was killed; nothing is lost")
     (checkout.folder / DAEMON_FILE).unlink(missing_ok=True)
     say("stopped; unfinished work continues at the next start")
     return run_roles.OK
-
-
-def _send(daemon: Daemon, number: signal.Signals) -> None:
-    with suppress(psutil.NoSuchProcess):  # it ended in the meantime
-        psutil.Process(daemon.pid).send_signal(number)
 
 
 def _ends(daemon: Daemon, within_s: float) -> bool:
@@ -217,9 +211,9 @@ def _ends(daemon: Daemon, within_s: float) -> bool:
     return True
 
 
-def show_daemon(path: Path) -> int:
+def show_daemon(repo: Path) -> int:
     """Say whether the daemon runs; return 1 when it does not."""
-    folder = checkouts.find(path).folder
+    folder = checkouts.find(repo).folder
     daemon, log = known_daemon(folder), daemon_log(folder)
     if daemon is not None and daemon.alive:
         since = datetime.fromtimestamp(daemon.since, UTC)

@@ -10,8 +10,8 @@ from bot.door.listening import listening
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
 from bot.forge.transport import DEADLINE_S
+from bot.serving import github_app
 from bot.serving.examination import examined
-from bot.serving.github_app import SETTINGS_FILE, AppPages, AppRequest, check_free
 from bot.serving.host import hosted
 from bot.serving.hosted_dashboard import opened_dashboard
 from bot.settings.bot_settings import ServiceSettings, read_settings_as
@@ -22,10 +22,10 @@ from brat.terminal.console import Tell, say, write
 from brat.terminal.service_log import journal
 
 
-def serve(file: Path, *, poll: bool, as_json: bool = False) -> None:
-    """Serve until SIGTERM or Ctrl-C; `as_json` is the log's form."""
-    hosting = read_settings_as(ServiceSettings, file)
-    asyncio.run(_serve(hosting, journal(as_json=as_json), poll=poll))
+def serve(settings: Path, form: str, *, poll: bool) -> None:
+    """Serve until SIGTERM or Ctrl-C; `form` is the log's."""
+    hosting = read_settings_as(ServiceSettings, settings)
+    asyncio.run(_serve(hosting, journal(as_json=form == "json"), poll=poll))
 
 
 async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
@@ -49,20 +49,25 @@ async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
     tell("stopped; unfinished work continues at the next start")
 
 
-def manifest(port: int, host: str, **told: Any) -> None:  # noqa: ANN401  a wish's fields
+def manifest(port: int, host: str, dashboard: str, **told: Any) -> None:  # noqa: ANN401  a wish's fields
     """Serve the page until the App is made and its settings are saved.
 
     `host` is github.com or an enterprise server.
     """
-    wish = AppRequest(web_url=f"https://{host}", api_url=api_url_of(host), **told)
-    check_free(wish.folder)
+    wish = github_app.AppRequest(
+        web_url=f"https://{host}",
+        api_url=api_url_of(host),
+        dashboard_url=github_app.dashboard_at(told["public_url"], dashboard),
+        **told,
+    )
+    github_app.check_free(wish.folder)
     asyncio.run(_manifest(wish, port))
 
 
-async def _manifest(wish: AppRequest, port: int) -> None:
+async def _manifest(wish: github_app.AppRequest, port: int) -> None:
     bound = 0
     async with transport.async_client(DEADLINE_S) as client:
-        maker = AppPages(
+        maker = github_app.AppPages(
             wish=wish, client=client, address=lambda: f"http://127.0.0.1:{bound}"
         )
         async with listening(maker.application(), "127.0.0.1", port) as bound:
@@ -73,7 +78,7 @@ async def _manifest(wish: AppRequest, port: int) -> None:
     say(f"created {made.slug}; its key is in {wish.folder}, readable only by you")
     say(
         "next: install the App, then run brat bot serve "
-        f"{wish.folder / SETTINGS_FILE}{poll}"
+        f"{wish.folder / github_app.SETTINGS_FILE}{poll}"
     )
     if wish.dashboard_url:
         where = f"{wish.dashboard_url} once your proxy forwards to it"

@@ -11,6 +11,7 @@ made or changed stays.
 """
 
 import asyncio
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -39,38 +40,9 @@ from brat.repository.workflow_files import (
     proposed,
     write_missing,
 )
-from brat.setup.secret_steps import (
-    SIGNERS,
-    EngineKeyStep,
-    EngineKeyUndo,
-    EnvironmentStep,
-    EnvironmentUndo,
-    LogKeyStep,
-    SignersUndo,
-)
-from brat.setup.steps import (
-    BRANCH,
-    READY,
-    Choices,
-    CiStep,
-    CiUndo,
-    ContainerStep,
-    DefaultTokenStep,
-    IssueUndo,
-    LabelStep,
-    LabelUndo,
-    Look,
-    Place,
-    PullRequestStep,
-    PullRequestUndo,
-    ReadyStep,
-    Step,
-    Variable,
-    for_a_person,
-    owed,
-    wanted,
-)
-from brat.terminal.console import agrees, say
+from brat.setup import secret_steps, steps
+from brat.setup.steps import BRANCH, Look, Place, Step, for_a_person, owed, wanted
+from brat.terminal.console import agrees, say, typed_key
 from grite import git
 from grite.errors import BratError, GitFailed
 from grite.outbound import here
@@ -81,7 +53,7 @@ _MARKS: Final = {"wanted": "ok  ", "owed": "do  ", "by hand": "hand"}
 
 
 async def brought_about(
-    steps: Sequence[Step], web: str, ends: tuple[str, str], *, yes: bool
+    plan: Sequence[Step], web: str, ends: tuple[str, str], *, yes: bool
 ) -> int:
     """Do the steps in order, once the person agrees; return 1 if something is left.
 
@@ -91,11 +63,11 @@ async def brought_about(
     Safe to call again, also after a call that was cut off: each step is looked at
     before anything is done, and what is as wanted is left alone.
     """
-    looks = [await _seen(step, web) for step in steps]
+    looks = [await _seen(step, web) for step in plan]
     for look in looks:
-        _show(look)
+        say(f"  {_MARKS[look.state]}  {look.said}")
     todo = [
-        step for step, look in zip(steps, looks, strict=True) if look.state == "owed"
+        step for step, look in zip(plan, looks, strict=True) if look.state == "owed"
     ]
     if not todo:
         return _end(looks, ends[1])
@@ -112,8 +84,8 @@ async def brought_about(
             if after.state == "owed":  # what was read back
                 said = "the forge accepted the change, but it had no effect"
                 after = for_a_person(f"{said}: {step.by_hand}")
-        looks[steps.index(step)] = after
-        _show(after)
+        looks[plan.index(step)] = after
+        say(f"  {_MARKS[after.state]}  {after.said}")
     return _end(looks, ends[0])
 
 
@@ -146,10 +118,6 @@ def _told(step: Step, error: BratError, web: str) -> Look:
     return for_a_person(f"{hand} ({why}){where}")
 
 
-def _show(look: Look) -> None:
-    say(f"  {_MARKS[look.state]}  {look.said}")
-
-
 def _end(looks: Sequence[Look], said: str) -> int:
     left = sum(look.state != "wanted" for look in looks)
     if left:
@@ -162,11 +130,11 @@ def _end(looks: Sequence[Look], said: str) -> int:
 _TITLE: Final = "Set up brat"
 
 
-def compared_files(is_ours: Mapping[str, bool]) -> Look:
+def compared_files(found: Mapping[str, bool]) -> Look:
     """Return what is owed of files that are all there, by whether they are as ours."""
-    other = [name for name in is_ours if not is_ours[name]]
+    other = [name for name in found if not found[name]]
     if not other:
-        return wanted(f"brat's workflow files exist: {', '.join(is_ours)}")
+        return wanted(f"brat's workflow files exist: {', '.join(found)}")
     return for_a_person(
         f"these files differ from this version's and stay: {', '.join(other)}; to "
         "replace a file, remove it and try again"
@@ -183,7 +151,7 @@ def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
     ]
     after = (
         "Once this pull request is merged, brat works only on issues labelled `brat`. "
-        f'The first, "{READY}", has one small task, and brat reports the result '
+        f'The first, "{steps.READY}", has one small task, and brat reports the result '
         "there. If you do not want brat, close this pull request."
     )
     parts = ["### Already in place", "\n".join(found), "### What will happen", after]
@@ -264,7 +232,7 @@ class WorkflowStep(Step):
         base, head = await asyncio.to_thread(self._heads)
         lacks = set(self._names) - set(self._texts(base))
         if not head or lacks - set(self._texts(head)):
-            signers = await Variable(self._place, SIGNERS).value()
+            signers = await steps.Variable(self._place, secret_steps.SIGNERS).value()
             made = self._commit(head or base, signers)
             await asyncio.to_thread(
                 self._git, "push", "--quiet", self._url, f"{made}:refs/heads/{BRANCH}"
@@ -393,14 +361,15 @@ _PLAN: Final = (
 )
 
 
-def setup(path: Path, choices: Choices) -> int:
+def setup(repo: Path, *, local: bool, ci: str, undo: bool, yes: bool) -> int:
     """Show what is needed, do it if a person agrees; return 1 if anything is left."""
-    checkout = checkouts.find(path)
+    ask = None if yes or not sys.stdin.isatty() else typed_key
+    checkout = checkouts.find(repo)
     config = local_mode.configuration(checkout)
     origin = origin_of(checkout.top)
     token = token_for(origin)
     if not token:
-        if not choices.undo:
+        if not undo:
             say(f"brat setup would do this in {origin.repository} after asking you:")
             for line in _PLAN:
                 say(f"  {line}")
@@ -421,37 +390,35 @@ def setup(path: Path, choices: Choices) -> int:
                 branch=described.default_branch,
                 checkout=checkout,
                 config=config,
-                choices=choices,
+                ci=ci,
+                ask=ask,
             )
-            if choices.undo:
+            if undo:
                 # The environment tells what setup made: it goes after all of that.
                 back = (
-                    IssueUndo(place),
+                    steps.IssueUndo(place),
                     PullUndo(place),
-                    EngineKeyUndo(place),
-                    SignersUndo(place),
-                    EnvironmentUndo(place),
-                    CiUndo(place),
-                    LabelUndo(place),
-                    PullRequestUndo(place),
-                    LocalUndo(place) if choices.local else MergedUndo(place),
+                    secret_steps.EngineKeyUndo(place),
+                    secret_steps.SignersUndo(place),
+                    secret_steps.EnvironmentUndo(place),
+                    steps.CiUndo(place),
+                    steps.LabelUndo(place),
+                    steps.PullRequestUndo(place),
+                    LocalUndo(place) if local else MergedUndo(place),
                 )
-                yes = choices.yes
                 return await brought_about(back, origin.web, _UNDONE, yes=yes)
             first: tuple[Step, ...] = (
-                LabelStep(place),
-                DefaultTokenStep(place),
-                PullRequestStep(place),
-                EnvironmentStep(place),
-                LogKeyStep(place),
-                CiStep(place),
-                EngineKeyStep(place),
-                ContainerStep(place),
+                steps.LabelStep(place),
+                steps.DefaultTokenStep(place),
+                steps.PullRequestStep(place),
+                secret_steps.EnvironmentStep(place),
+                secret_steps.LogKeyStep(place),
+                steps.CiStep(place),
+                secret_steps.EngineKeyStep(place),
+                steps.ContainerStep(place),
             )
-            files = (
-                LocalFilesStep(place) if choices.local else WorkflowStep(place, first)
-            )
-            steps = (*first, files, ReadyStep(place, files))
-            return await brought_about(steps, origin.web, _DONE, yes=choices.yes)
+            files = LocalFilesStep(place) if local else WorkflowStep(place, first)
+            plan = (*first, files, steps.ReadyStep(place, files))
+            return await brought_about(plan, origin.web, _DONE, yes=yes)
 
     return asyncio.run(applied())

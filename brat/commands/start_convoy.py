@@ -35,12 +35,7 @@ from brat.terminal.console import err, out, say, write
 from convoy.model.ids import without_markers
 from convoy.model.state import Convoy
 from convoy.owed import Role
-from convoy.patterns import (
-    BUILT_IN,
-    PatternError,
-    built_in_text,
-    own_patterns,
-)
+from convoy.patterns import BUILT_IN, PatternError, built_in_text, own_patterns
 from convoy.patterns.compiling import Use, compiled
 from convoy.planner.issue_text import Item
 from convoy.planner.marks import marked
@@ -96,6 +91,15 @@ def text_of(said: str, *more: str) -> str:
     except UnicodeDecodeError as error:
         raise BratError(f"{said} is not UTF-8 text: convert it first") from error
     return said
+
+
+def run(repo: Path, text: str, title: str | None, timeout: str | None) -> int:
+    how = Start(title=title, headless=True, timeout=timeout, live=True)
+    return mayor_start(repo, text_of(text), how)
+
+
+def start(repo: Path, tasks: Sequence[str], **how: Any) -> int:  # noqa: ANN401  `Start`
+    return mayor_start(repo, text_of(*tasks), Start(**how))
 
 
 def mayor_start(path: Path, text: str, how: Start) -> int:
@@ -259,42 +263,41 @@ _HEAD: Final = "HEAD"
 _SHOWN: Final = {"description", "inputs"}
 
 
-def list_patterns(path: Path, *, as_json: bool) -> int:
+def list_patterns(repo: Path, *, as_json: bool) -> int:
     """Print every pattern of the newest commit; return 1 when a pattern has faults."""
-    checkout = checkouts.find(path)
+    checkout = checkouts.find(repo)
     found = list(_patterns(checkout))
     if as_json:
-        write(json.dumps({"patterns": [each for each, _ in found]}))
+        write(json.dumps({"patterns": found}))
     else:
         table = Table("pattern", "inputs", "purpose", box=None)
-        for each, faults in found:
+        for each in found:
             needed = (f"{name}=…" for name in each["inputs"])
-            told = "has errors (see below)" if faults else each["description"]
+            has_errors = "has errors (see below)" if each["faults"] else ""
+            told = has_errors or each["description"]
             table.add_row(each["name"], " ".join(needed), told)
         out.print(table)
-    for line in (line for _, faults in found for line in faults):
+    faults = [line for each in found for line in each["faults"]]
+    for line in faults:
         say(line)
-    return int(any(faults for _, faults in found))
+    return int(bool(faults))
 
 
-def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
+def _patterns(checkout: Checkout) -> Iterator[dict[str, Any]]:
     commits = Commits(checkout.top)
     ours = own_patterns(commits.template_files(_HEAD))
     for name in (*ours, *(each for each in BUILT_IN if each not in ours)):
-        file = ours.get(name)
+        known: dict[str, Any] = {"description": "", "inputs": {}}
+        faults: list[str] = []
         try:
-            template = commits.template(_HEAD, name)
+            known = commits.template(_HEAD, name).model_dump(include=_SHOWN)
         except PatternError as error:
             faults = str(error).splitlines()
-            bare: dict[str, Any] = {"description": "", "inputs": {}}
-            yield {"name": name, "file": file, **bare, "faults": faults}, faults
-        else:
-            known = template.model_dump(include=_SHOWN)
-            yield {"name": name, "file": file, **known, "faults": []}, []
+        yield {"name": name, "file": ours.get(name), **known, "faults": faults}
 
 
-def show_pattern(path: Path, name: str, *, as_json: bool) -> None:
-    commits = Commits(checkouts.find(path).top)
+def show_pattern(repo: Path, name: str, *, as_json: bool) -> None:
+    commits = Commits(checkouts.find(repo).top)
     template = commits.template(_HEAD, name)
     if as_json:
         steps = [step.model_dump() for step in template.all_steps]
@@ -307,7 +310,7 @@ def show_pattern(path: Path, name: str, *, as_json: bool) -> None:
 
 
 def run_pattern(
-    path: Path,
+    repo: Path,
     name: str,
     task: str,
     values: Sequence[str],
@@ -315,7 +318,7 @@ def run_pattern(
     headless: bool,
     timeout: str | None,
 ) -> int:
-    checkout = checkouts.find(path)
+    checkout = checkouts.find(repo)
     inputs = _inputs(values)
     settings = local_mode.configuration(checkout).settings()
     use = Use(
@@ -334,7 +337,7 @@ def run_pattern(
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         words.append(f'{key}="{escaped}"')
     how = Start(headless=headless, timeout=timeout, comment=" ".join(words))
-    return mayor_start(path, task, how)
+    return mayor_start(repo, task, how)
 
 
 def _inputs(values: Sequence[str]) -> dict[str, str]:

@@ -157,19 +157,21 @@ class Stage:
 
 def tell(
     directory: Path | None,
-    engine: EngineSpec | None,
+    engine: str,
+    model: str | None,
     *,
     as_json: bool,
     chaos: bool,
     seed: int | None,
-    ui: bool = False,
+    ui: bool,
 ) -> int:
     """Run the demo; return 0 only when every task merged and the tests pass.
 
-    Without a directory it lies in a temporary folder, without an engine a script does
-    the tasks. `chaos` kills the bot at random moments; `ui` serves the dashboard, also
-    after the end, until Enter is pressed.
+    Without a directory it lies in a temporary folder; with the engine `shell` a script
+    does the tasks. `chaos` kills the bot at random moments; `ui` serves the dashboard,
+    also after the end, until Enter is pressed.
     """
+    spec = sample.chosen(engine, model)
     if seed is not None and not chaos:
         raise BratError("--seed requires --chaos")
     git.require_version()
@@ -177,8 +179,12 @@ def tell(
     own = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join((own, *os.get_exec_path()))  # noqa: TID251  as above
     with _folder(directory) as folder:
-        stage = _set_up(folder, engine)
-        say(REAL.format(engine) if engine else ENGINE)
+        project = sample.write(folder / "project", spec)
+        source = Source(path=project.path, branch=BRANCH, name="auth", person=PERSON)
+        known = registrations.register(folder, source)
+        registrations.set_ci(folder, known, Ci(command=project.ci_command))
+        stage = Stage(folder=folder, sample=project, known=known, engine=spec)
+        say(REAL.format(spec) if spec else ENGINE)
         begun = time.monotonic()
         drawn = None
         if chaos:
@@ -227,14 +233,6 @@ def _folder(directory: Path | None) -> Iterator[Path]:
         end_all(folder)
         if directory is None:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _set_up(folder: Path, engine: EngineSpec | None) -> Stage:
-    project = sample.write(folder / "project", engine)
-    source = Source(path=project.path, branch=BRANCH, name="auth", person=PERSON)
-    known = registrations.register(folder, source)
-    registrations.set_ci(folder, known, Ci(command=project.ci_command))
-    return Stage(folder=folder, sample=project, known=known, engine=engine)
 
 
 async def _shown(

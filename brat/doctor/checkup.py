@@ -221,7 +221,13 @@ def check_up(
     engines' programs, too, and looks at their box. `bundle` is a file for somebody
     else.
     """
-    found = list(_findings(path, engines=engines))
+    found: list[Finding] = []
+    try:
+        git.require_version()
+        found.append(Finding("ok", f"git {'.'.join(map(str, git.version()))}"))
+        found.extend(_of_checkout(checkouts.find(path), engines=engines))
+    except BratError as error:
+        found.append(Finding("fault", str(error)))
     for finding in found:
         say_finding(finding)
     if bundle is not None:
@@ -236,15 +242,6 @@ def check_up(
             say(f"  fixed  {done}")
         sweep()
     return 1 if any(finding.grade == "fault" for finding in found) else 0
-
-
-def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
-    try:
-        git.require_version()
-        yield Finding("ok", f"git {'.'.join(map(str, git.version()))}")
-        yield from _of_checkout(checkouts.find(path), engines=engines)
-    except BratError as error:
-        yield Finding("fault", str(error))
 
 
 def _of_checkout(checkout: Checkout, *, engines: bool) -> Iterator[Finding]:

@@ -30,16 +30,6 @@ from grite.errors import BratError
 from grite.short_traceback import log_warnings
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="brat.forge", description=__doc__)
-    parser.add_argument("--dir", type=Path, required=True, help="the state folder")
-    parser.add_argument("--port", type=int, default=0, help="0: any free port")
-    parser.add_argument(
-        "--feed", type=Path, help="the folder of the local bot that shows runs live"
-    )
-    return parser.parse_args()
-
-
 def _watch_parent(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
     """Set `ended` when standard input ends. In a thread: it may be any kind of file."""
 
@@ -70,7 +60,13 @@ async def _serve(
 
 def main(extend: Callable[[Service], Extension] | None = None) -> int:
     """Serve; 0 when asked to end, 1 when it could not start."""
-    arguments = _arguments()
+    parser = argparse.ArgumentParser(prog="brat.forge", description=__doc__)
+    parser.add_argument("--dir", type=Path, required=True, help="the state folder")
+    parser.add_argument("--port", type=int, default=0, help="0: any free port")
+    parser.add_argument(
+        "--feed", type=Path, help="the folder of the local bot that shows runs live"
+    )
+    arguments = parser.parse_args()
     log_warnings()
     try:
         with Forge(arguments.dir) as forge:

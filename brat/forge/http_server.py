@@ -15,23 +15,8 @@ from aiohttp.typedefs import Middleware
 
 from bot.door.listening import by_own_name
 from brat.forge.resources.wire import API, BY_ID, BY_NAME, not_found
-from brat.forge.rest import (
-    rest_checks,
-    rest_issues,
-    rest_pulls,
-    rest_repositories,
-    rest_runs,
-)
+from brat.forge.rest import rest_call, rest_issues, rest_repositories
 from brat.forge.rest.git_http import GitHttp
-from brat.forge.rest.rest_call import (
-    MOST_BODY,
-    NOTHING,
-    Answer,
-    Call,
-    Extension,
-    Gate,
-    Route,
-)
 from brat.forge.service.run_processes import LIKE_GITHUB, How
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
@@ -40,13 +25,7 @@ HOST: Final = "127.0.0.1"
 SHUTDOWN_S: Final = 2.0
 """How long requests under way have when the server stops."""
 
-ROUTES: Final = (
-    *rest_issues.ROUTES,
-    *rest_pulls.ROUTES,
-    *rest_checks.ROUTES,
-    *rest_runs.ROUTES,
-    *rest_repositories.ROUTES,
-)
+ROUTES: Final = (*rest_issues.ROUTES, *rest_repositories.ROUTES)
 
 
 @asynccontextmanager
@@ -56,7 +35,7 @@ async def serving(
     *,
     base: str = "",
     how: How = LIKE_GITHUB,
-    extend: Callable[[Service], Extension] | None = None,
+    extend: Callable[[Service], rest_call.Extension] | None = None,
 ) -> AsyncIterator[str]:
     """Serve a forge and yield its address, for as long as the block lasts.
 
@@ -69,7 +48,7 @@ async def serving(
         own = f"http://{HOST}:{door.getsockname()[1]}"
         async with asyncio.TaskGroup() as tasks:
             service = Service(forge, tasks, how=how)
-            extension = extend(service) if extend else NOTHING
+            extension = extend(service) if extend else rest_call.NOTHING
             runner = web.AppRunner(
                 _app(service, extension, () if base else (by_own_name,)),
                 access_log=None,
@@ -86,28 +65,30 @@ async def serving(
 
 
 def _app(
-    service: Service, extension: Extension, doors: tuple[Middleware, ...]
+    service: Service, extension: rest_call.Extension, doors: tuple[Middleware, ...]
 ) -> web.Application:
     outer = *doors, *extension.middlewares
-    app = web.Application(client_max_size=MOST_BODY, middlewares=outer)
+    app = web.Application(client_max_size=rest_call.MOST_BODY, middlewares=outer)
     app.router.add_routes(extension.pages)
     routes = {(r.method, r.path): r for r in (*ROUTES, *extension.routes)}
-    gate = Gate(service, extension)
+    gate = rest_call.Gate(service, extension)
     for route in routes.values():
         answer = partial(gate.answer, route)
         app.router.add_route(route.method, API + route.path, answer)
         by_id = route.path.replace(BY_NAME, BY_ID, 1)
         if by_id != route.path:
             app.router.add_route(route.method, API + by_id, answer)
-    app.router.add_put(rest_checks.PLACE, partial(gate.answer, rest_checks.ROUTE))
+    app.router.add_put(
+        rest_repositories.PLACE, partial(gate.answer, rest_repositories.ROUTE)
+    )
     app.router.add_post("/api/graphql", no_graphql)
-    unknown = partial(gate.answer, Route("*", "", _unknown))
+    unknown = partial(gate.answer, rest_call.Route("*", "", _unknown))
     app.router.add_route("*", API + "/{tail:.*}", unknown)
     app.router.add_routes(GitHttp(service, extension).routes())
     return app
 
 
-async def _unknown(_: Call) -> Answer:
+async def _unknown(_: rest_call.Call) -> rest_call.Answer:
     raise not_found()
 
 

@@ -17,20 +17,8 @@ from brat.forge.resources.forge_records import Ci
 from brat.forge.storage.git_storage import Bare
 from brat.local.forge_process import ServedForge
 from brat.local.start_checks import branch_lacks
-from brat.repository import registration as registrations
-from brat.repository.checkout import (
-    TAKEN,
-    Checkout,
-    branch_of,
-    branches_apart,
-    committed_file,
-    in_its_way,
-    landed_line,
-    mending,
-    named_refs,
-    note_taken,
-    tip_of,
-)
+from brat.repository import checkout as checkouts, registration as registrations
+from brat.repository.checkout import Checkout
 from brat.repository.registration import CONFIG, Registration
 from brat.terminal.console import Tell
 from convoy.config import ConfigError
@@ -70,7 +58,7 @@ class CheckoutConfig:
             lies = None  # it cannot be read, as its reader says
             with suppress(OSError):
                 lies = file.read_bytes()
-            differs = lies != committed_file(self.sync.bare, CONFIG)
+            differs = lies != checkouts.committed_file(self.sync.bare, CONFIG)
         if differs and not self._differs:
             tell(f"using the uncommitted version of {file}")
         elif self._differs and not differs:
@@ -129,9 +117,9 @@ class CheckoutSync:
         branch that the person has rewritten is taken as it is if nothing has landed
         since. Each obstacle is told once. Cheap while there is nothing new.
         """
-        tip = tip_of(self.checkout.top, self.branch)
+        tip = checkouts.tip_of(self.checkout.top, self.branch)
         top, name = self.checkout.top, self.known.branch
-        if now := branch_of(top):
+        if now := checkouts.branch_of(top):
             for lack in branch_lacks(replace(self.checkout, branch=now), self.known):
                 self._tell_once(str(lack))
         if tip is None:
@@ -139,9 +127,9 @@ class CheckoutSync:
             return
         self._take_names(tip)
         if tip != self._seen:
-            taken = not branches_apart(self.checkout, self.known).own
+            taken = not checkouts.branches_apart(self.checkout, self.known).own
             self._seen = tip if taken or self._pushed(tip) else None
-            note_taken(self.checkout, self.known)
+            checkouts.note_taken(self.checkout, self.known)
 
     def _take_names(self, tip: str) -> None:
         """Bring origin's default branch, and the tags on it and on the person's.
@@ -149,7 +137,7 @@ class CheckoutSync:
         Versions are told by them, and what has changed. Those deleted here go.
         """
         top, bare = self.checkout.top, Bare(self.bare)
-        named = named_refs(top, self.known.branch)
+        named = checkouts.named_refs(top, self.known.branch)
         if (tip, named) == self._named:
             return
         self._named = tip, named
@@ -174,8 +162,10 @@ class CheckoutSync:
 
     def _pushed(self, tip: str) -> bool:
         """Push a commit; return whether the forge has answered, be it with a no."""
-        before = tip_of(self.bare, self.branch)
-        is_taken = before is not None and before == tip_of(self.bare, TAKEN)
+        before = checkouts.tip_of(self.bare, self.branch)
+        is_taken = before is not None and before == checkouts.tip_of(
+            self.bare, checkouts.TAKEN
+        )
         lease = (f"--force-with-lease={self.branch}:{before}",) if is_taken else ()
         # The longest match counts: no rewriting of the person's leads elsewhere.
         as_it_is = f"url.{self.url}/.{{}}={self.url}/"
@@ -207,7 +197,7 @@ class CheckoutSync:
             self._tell_way(
                 "your new commits are waiting because other work has landed; rebase "
                 "them with",
-                landed_line(self.checkout, self.known),
+                checkouts.landed_line(self.checkout, self.known),
             )
         else:
             self._refused(done.stderr)
@@ -219,19 +209,19 @@ class CheckoutSync:
 
     def tell_landed(self) -> None:
         """Say once how to bring work that has landed into the checkout."""
-        tip = tip_of(self.bare, self.branch)
+        tip = checkouts.tip_of(self.bare, self.branch)
         if tip is None or tip in self._told:
             return
-        if branches_apart(self.checkout, self.known).landed:
+        if checkouts.branches_apart(self.checkout, self.known).landed:
             self._told.add(tip)
             self._tell_way("work landed; bring it into your checkout with", "brat pull")
 
     def _tell_way(self, said: str, command: str) -> None:
         """Say how landed work comes into the checkout, and what is in its way."""
-        if changed := in_its_way(self.checkout, self.known):
+        if changed := checkouts.in_its_way(self.checkout, self.known):
             more = " ..." if len(changed) > _SHOWN else ""
             files = f"{', '.join(changed[:_SHOWN])}{more}"
-            self.tell(f"first {mending(self.checkout, changed)}: {files}")
+            self.tell(f"first {checkouts.mending(self.checkout, changed)}: {files}")
         self.tell(f"{said}: {command}")
 
     def _tell_once(self, line: str) -> None:

@@ -29,8 +29,7 @@ from msgspec.structs import replace
 from bot.forge import transport
 from bot.settings import bot_folder
 from brat.forge.resources.forge_records import Ci
-from brat.forge.service.programs import plain_environment
-from brat.forge.service.run_start import SECRET
+from brat.forge.service.programs import SECRET, plain_environment
 from brat.repository import registration as registrations
 from brat.repository.forge_files import forge_in_use
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
@@ -96,24 +95,19 @@ def _become_forge() -> None:
             if not (more := os.read(0, 65_536)):
                 return  # nobody needs a forge
             said += more
-        told = msgspec.json.decode(said, type=_Told)
-        os.dup2(os.open(told.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666), 2)
+        told = json.loads(said)
+        log = os.open(told["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        os.dup2(log, 2)
         env = os.environ  # noqa: TID251  the place of what it is told
         env.clear()
-        env.update(told.env)
-        sys.argv = [FORGE, *told.args]
+        env.update(told["env"])
+        sys.argv = [FORGE, *told["args"]]
         status = import_module(f"{FORGE}.__main__").main()
     except BaseException:
         traceback.print_exc()
         raise
     finally:
         os._exit(status)
-
-
-class _Told(msgspec.Struct):
-    args: tuple[str, ...]
-    env: dict[str, str]
-    log: str
 
 
 class Process:
@@ -127,7 +121,8 @@ class Process:
         if module == FORGE and _spare:
             self._child = _spare.pop()
             if stdin := self._child.stdin:
-                stdin.write(msgspec.json.encode(_Told(args, env, str(log))) + b"\n")
+                told = json.dumps({"args": args, "env": env, "log": str(log)})
+                stdin.write(f"{told}\n".encode())
                 stdin.flush()
             return
         with log.open("ab") as sink:

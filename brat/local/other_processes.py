@@ -8,7 +8,6 @@ when the process ends, however it ends.
 """
 
 import fcntl
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -71,7 +70,7 @@ def carried_out(folder: Path, roles: tuple[Role, ...]) -> Iterator[Elsewhere]:
     place.mkdir(parents=True, exist_ok=True)
     with ExitStack() as own:
         for role in roles:
-            fcntl.flock(own.enter_context(_opened(place / role)), fcntl.LOCK_SH)
+            fcntl.flock(own.enter_context((place / role).open("ab")), fcntl.LOCK_SH)
         yield partial(_elsewhere, place, own)
 
 
@@ -82,16 +81,7 @@ def _elsewhere(place: Path, own: ExitStack) -> frozenset[Role]:
 
 
 def _is_locked(file: Path) -> bool:
-    with _opened(file) as lock, suppress(BlockingIOError):
+    with file.open("ab") as lock, suppress(BlockingIOError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return False
     return True
-
-
-@contextmanager
-def _opened(file: Path) -> Iterator[int]:
-    lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        yield lock
-    finally:
-        os.close(lock)

@@ -15,14 +15,8 @@ from msgspec.structs import replace
 from bot.roles.bot_context import BotContext
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES
+from brat.local import start_checks
 from brat.local.local_mode import Local, ci_of, configuration, ending_agents, serving
-from brat.local.start_checks import (
-    awaited_checks,
-    ci_lacks,
-    clone_lacks,
-    engine_lacks,
-    require,
-)
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.forge_files import labelled_issues
@@ -30,12 +24,7 @@ from brat.terminal.console import Tell, write
 from convoy.config import Config
 from convoy.kinds import is_done
 from convoy.model.state import Convoy, State, Task
-from convoy.owed import (
-    Role,
-    Show,
-    item_of,
-    role_of,
-)
+from convoy.owed import Role, Show, item_of, role_of
 from convoy.owed.owed import owed_actions
 from convoy.rules.starting import is_kept, moment
 from convoy.text import shortened
@@ -299,13 +288,13 @@ def checked(checkout: Checkout, roles: Collection[Role] = ROLES) -> Config:
     """Return the configuration after checking that these roles can do their work."""
     config = configuration(checkout)
     known = registrations.known(checkout.folder)
-    lacks = [*clone_lacks(checkout, known)]
+    lacks = [*start_checks.clone_lacks(checkout, known)]
     if {"mayor", "witness"} & {*roles}:
-        lacks += engine_lacks(checkout, config, keys="witness" in roles)
+        lacks += start_checks.engine_lacks(checkout, config, keys="witness" in roles)
     if {"mayor", "refinery"} & {*roles}:
         ci = ci_of(checkout, config, known)
-        lacks += ci_lacks(checkout, config, ci)
-    require(*lacks)
-    for lack in awaited_checks(config) if "refinery" in roles else ():
+        lacks += start_checks.ci_lacks(checkout, config, ci)
+    start_checks.require(*lacks)
+    for lack in start_checks.awaited_checks(config) if "refinery" in roles else ():
         write(f"note: {lack.said}: {lack.mend}")
     return config

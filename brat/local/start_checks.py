@@ -24,8 +24,7 @@ from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import NAME as LOCAL_CI
-from brat.forge.service.programs import plain_environment
-from brat.forge.service.run_start import HIDDEN, SHOWN
+from brat.forge.service.programs import HIDDEN, SHOWN, plain_environment
 from brat.repository.checkout import Checkout, tip_of, worktree_on
 from brat.repository.forge_files import forge_in_use
 from brat.repository.registration import CONFIG, Registration

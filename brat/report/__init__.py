@@ -11,13 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from jinja2 import (
-    ChoiceLoader,
-    Environment,
-    PackageLoader,
-    StrictUndefined,
-    select_autoescape,
-)
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 
@@ -33,7 +27,7 @@ from convoy.events.merge_events import MergeAttempted, MergeDoubted, MergeLanded
 from convoy.model.records import Usage
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy
-from convoy.model.task_graph import Area, area_of
+from convoy.model.task_graph import area_of
 from convoy.rules.landing import JUDGED_BY_NONE
 from convoy.text import clock, rough
 from convoy.views import history, saved_s, worked_s
@@ -94,51 +88,34 @@ def _verdicts(
                 pass
 
 
-class EngineTally(Struct, frozen=True, kw_only=True):
-    engine: str
-    kind: Area | str
-    sessions: int
-    landed: int
-    seconds: float
-    """The average duration of one session."""
-    used: str
-    """The tokens and money of all sessions; empty: unknown."""
-
-    @property
-    def percent(self) -> int:
-        return round(100 * self.landed / self.sessions)
-
-
 def engine_tallies(
     convoy: Convoy, sessions: Sequence[PastSession]
-) -> tuple[EngineTally, ...]:
-    """Return a row for each engine and kind of task, sorted by name."""
+) -> Iterator[dict[str, object]]:
+    """Yield a row for each engine and kind of task, sorted by name."""
     groups: dict[tuple[str, str], list[PastSession]] = defaultdict(list)
     for one in sessions:
         task = convoy.task(one.task)
         kind = area_of(task.files) if task else "plan"
         groups[one.engine, kind].append(one)
-    tallies = []
     for (engine, area), some in sorted(groups.items()):
         ended = [one for one in some if one.ended]
-        tallies.append(
-            EngineTally(
-                engine=engine,
-                kind=area,
-                sessions=len(some),
-                landed=sum(bool(one.landed) for one in some),
-                seconds=sum(one.took_s for one in ended) / max(1, len(ended)),
-                used=usage_in_words(sum((one.usage for one in some), Usage())),
-            )
-        )
-    return tuple(tallies)
+        landed = sum(bool(one.landed) for one in some)
+        yield {
+            "engine": engine,
+            "kind": area,
+            "sessions": len(some),
+            "landed": landed,
+            "percent": round(100 * landed / len(some)),
+            "seconds": sum(one.took_s for one in ended) / max(1, len(ended)),
+            "used": usage_in_words(sum((one.usage for one in some), Usage())),
+        }
 
 
 _pages: Final = Environment(
     loader=ChoiceLoader(
         [PackageLoader("brat.report", "."), PackageLoader("bot.dashboard", "templates")]
     ),
-    autoescape=select_autoescape(default=True),
+    autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
@@ -161,7 +138,7 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Event]], now: int) -> str:
         spenders=convoy.spenders,
         used=usage_in_words(convoy.used),
         again=[one for one in sessions if one.why],
-        tallies=engine_tallies(convoy, sessions),
+        tallies=[*engine_tallies(convoy, sessions)],
         checks=check_tallies(convoy.name, facts),
         kinds={task.number: area_of(task.files) for task in convoy.tasks},
         worked_s=worked_s(convoy),
@@ -170,13 +147,13 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Event]], now: int) -> str:
     )
 
 
-def write_report(path: Path, convoy: str | None, out: Path | None) -> None:
+def write_report(repo: Path, convoy: str | None, out: Path | None) -> None:
     """Write the report of a convoy, and say which file holds it; needs no bot.
 
     Unless they are named, the convoy is the one that has not ended, or the last, and
     the file is named after it, in the current folder.
     """
-    log = log_repository(path)
+    log = log_repository(repo)
     state = Reader(log).read()
     found = live_or_named(state, convoy)
     facts = history.bot_facts(log_reader.log_entries(log), state.bots)

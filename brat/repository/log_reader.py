@@ -81,19 +81,16 @@ def authority_of(path: Path) -> Authority | None:
     """
     above = path.resolve().parents
     if [each.name for each in above[1:3]] == [_REPOSITORIES, FORGE_FOLDER]:
-        text = _text(above[3] / BOT_FOLDER / signatures.BOT_SIGNERS_FILE)
+        file = above[3] / BOT_FOLDER / signatures.BOT_SIGNERS_FILE
+        try:
+            text: str | None = file.read_text()
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise BratError(f"{file} cannot be read: {error}") from error
     else:
         text = _committed(path)
     return None if text is None else Authority("", signatures.parse_signers(text))
-
-
-def _text(file: Path) -> str | None:
-    try:
-        return file.read_text()
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise BratError(f"{file} cannot be read: {error}") from error
 
 
 def _committed(path: Path) -> str | None:
@@ -156,7 +153,11 @@ class Reader:
             return self.state
         if tip is None:
             raise Rewritten(str(self.reading.head), None)
-        head = self._counting(log, tip)
+        self.authority = self.authority or authority_of(self.path)
+        if self.authority is not None:
+            self.trusted = log.trusted_head(tip, self.authority)
+        # All counts of a log that was never signed.
+        head = (self.trusted and self.trusted.head) or tip
         if self.reading.head is None:
             kind = log.kind(head)
             if kind not in ("", "commit"):
@@ -180,14 +181,6 @@ class Reader:
         if self.reading.events >= WORTH:
             self._keep()
         return self.state
-
-    def _counting(self, log: Log, tip: str) -> str:
-        """Return the newest commit to read: all of a log that was never signed."""
-        self.authority = self.authority or authority_of(self.path)
-        if self.authority is None:
-            return tip
-        self.trusted = log.trusted_head(tip, self.authority)
-        return self.trusted.head or tip
 
     def _kept(self) -> Iterator[tuple[str, Reading]]:
         """Yield this reader's cache and a bot's checkpoints, probably nearest first."""

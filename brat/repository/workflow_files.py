@@ -40,38 +40,32 @@ def installed_from() -> Pin | None:
         noted = distribution(PACKAGE).read_text("direct_url.json")
     except PackageNotFoundError:
         return None
-    return pin_in(noted or "") or _checked_out(noted or "")
+    return pin_in(noted or "")
 
 
-def _checked_out(noted: str) -> Pin | None:
-    """Return the published commit of the checkout that pip installed; None: none."""
+def pin_in(noted: str) -> Pin | None:
+    """Return the commit that pip's note names, or that the checkout it names is at.
+
+    None: it names none, or one that is not published.
+    """
     try:
-        folder = Path(urlsplit(str(json.loads(noted)["url"])).path)
-    except (ValueError, KeyError, TypeError):
+        told = json.loads(noted)
+        source = str(told["url"])
+        commit = str(told.get("vcs_info", {}).get("commit_id", ""))
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
+    folder = Path(urlsplit(source).path)
 
     def asked(*words: str) -> str:
         return git.run(words, cwd=folder, check=False).stdout.decode().strip()
 
-    if not (folder / ".git").exists():
-        return None
-    source = asked("remote", "get-url", "origin").removesuffix(".git")
-    source = re.sub(r"^(?:ssh://)?git@([\w.-]+)[:/]", r"https://\1/", source)
-    commit = asked("rev-parse", "HEAD")
-    is_there = _SOURCE.fullmatch(source) and asked("branch", "-r", "--contains", commit)
-    return Pin(source, commit) if is_there and _COMMIT.fullmatch(commit) else None
-
-
-def pin_in(noted: str) -> Pin | None:
-    """Return the commit in the text of pip's note; None: it names none."""
-    try:
-        told = json.loads(noted)
-        source, commit = str(told["url"]), str(told["vcs_info"]["commit_id"])
-    except (ValueError, KeyError, TypeError):
-        return None
-    if _SOURCE.fullmatch(source) and _COMMIT.fullmatch(commit):
-        return Pin(source, commit)
-    return None
+    if not commit and (folder / ".git").exists():
+        source = asked("remote", "get-url", "origin").removesuffix(".git")
+        source = re.sub(r"^(?:ssh://)?git@([\w.-]+)[:/]", r"https://\1/", source)
+        head = asked("rev-parse", "HEAD")
+        commit = head if asked("branch", "-r", "--contains", head) else ""
+    is_whole = _SOURCE.fullmatch(source) and _COMMIT.fullmatch(commit)
+    return Pin(source, commit) if is_whole else None
 
 
 LOOP: Final = "brat.yml"

@@ -24,16 +24,8 @@ from bot.forge.payloads import Moment, Payload
 from bot.forge.rest import Json, Rest, Unless
 from bot.serving.examination import text_at
 from bot.settings import bot_folder
-from brat.setup.steps import (
-    CiUndo,
-    Look,
-    Place,
-    Step,
-    Variable,
-    for_a_person,
-    owed,
-    wanted,
-)
+from brat.setup import steps
+from brat.setup.steps import Look, Place, Step, Variable, for_a_person, owed, wanted
 from grite.errors import BratError
 from grite.signatures import SIGNERS_FILE, parse_signers
 
@@ -59,7 +51,7 @@ class EngineKeyStep(Step):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self._keys, self._ask = place.keys, place.choices.ask
+        self._keys, self._ask = place.keys, place.ask
         key, repository = "".join(self._keys[:1]), place.origin.repository
         self.by_hand = (
             f"store the engine's key: gh secret set {key} --repo {repository}, or set "
@@ -238,7 +230,7 @@ class LogKeyStep(Step):
         return frozenset()
 
 
-class SignersUndo(CiUndo):
+class SignersUndo(steps.CiUndo):
     name = SIGNERS
 
     async def look(self) -> Look:

@@ -12,6 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Final, Literal
 
@@ -19,12 +20,7 @@ from msgspec import Struct
 
 from bot.forge.payloads import Payload, Told
 from bot.forge.rest import Rest, Unless
-from bot.forge.workflows import (
-    ci_start,
-    dispatch_fault,
-    judging_files,
-    lack_of_ci,
-)
+from bot.forge.workflows import ci_start, dispatch_fault, judging_files, lack_of_ci
 from brat.repository.checkout import Checkout
 from brat.repository.remote_forge import Origin
 from brat.repository.workflow_files import default_branch, own
@@ -47,18 +43,6 @@ AskKey = Callable[[str], str] | None
 """Returns what a person types for a key, unseen, or ""; None: nobody can be asked."""
 
 
-class Choices(Struct, frozen=True):
-    local: bool
-    """Whether files are written into the checkout instead of proposed."""
-    ci: str
-    """The workflow file that judges; empty: the only one that can."""
-    ask: AskKey = None
-    undo: bool = False
-    """Whether what setup made is taken back."""
-    yes: bool = False
-    """Whether the person has agreed to all steps."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Place:
     rest: Rest
@@ -68,7 +52,9 @@ class Place:
     """The repository's default branch."""
     checkout: Checkout
     config: Config
-    choices: Choices
+    ci: str
+    """The workflow file that judges; empty: the only one that can."""
+    ask: AskKey
 
     @property
     def repo(self) -> str:
@@ -107,19 +93,12 @@ class Step(ABC):
         """Do what is owed, if that is not a person's; safe to call again."""
 
 
-def wanted(said: str) -> Look:
-    """Return that nothing is left to do."""
-    return Look("wanted", said)
-
-
-def owed(said: str) -> Look:
-    """Return what would be done."""
-    return Look("owed", said)
-
-
-def for_a_person(said: str) -> Look:
-    """Return what only a person can do or decide."""
-    return Look("by hand", said)
+wanted: Final = partial(Look, "wanted")
+"""Returns that nothing is left to do."""
+owed: Final = partial(Look, "owed")
+"""Returns what would be done."""
+for_a_person: Final = partial(Look, "by hand")
+"""Returns what only a person can do or decide."""
 
 
 class _Known(Payload):
@@ -130,10 +109,6 @@ class Variable:
     def __init__(self, place: Place, name: str) -> None:
         self._rest, self._name = place.rest, name
         self._all = f"{place.repo}/actions/variables"
-
-    async def remove(self) -> None:
-        """Delete it; refused where there is none."""
-        await self._rest.write("DELETE", f"{self._all}/{self._name}")
 
     async def value(self) -> str:
         """Return its value without blanks around it; empty: there is none."""
@@ -427,12 +402,12 @@ class CiStep(Step):
         found = checkout.propose_ci()
         command = place.config.ci.typed or (found.command if found else "")
         return planned_ci(
-            files, named, place.choices.ci, target, is_app=is_app, command=command
+            files, named, place.ci, target, is_app=is_app, command=command
         )
 
     async def do(self) -> None:
         ways = judging_files(own(self._place.checkout), "dispatch")
-        await Variable(self._place, CI).put(self._place.choices.ci or _only(ways))
+        await Variable(self._place, CI).put(self._place.ci or _only(ways))
 
 
 class CiUndo(Step):
@@ -450,7 +425,8 @@ class CiUndo(Step):
         return owed(self.by_hand)
 
     async def do(self) -> None:
-        await self._variable.remove()
+        url = f"{self._repo}/actions/variables/{self.name}"
+        await self._rest.write("DELETE", url)
 
 
 def _only(names: tuple[str, ...]) -> str:

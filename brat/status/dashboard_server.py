@@ -12,16 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from bot import wall_clock
+from bot.dashboard import dashboard_source
 from bot.dashboard.access_policy import LOCAL_PREFIX
 from bot.dashboard.application import serving
-from bot.dashboard.dashboard_source import (
-    DashboardSource,
-    LogHistory,
-    Output,
-    Session,
-    changes_in,
-    log_tail,
-)
+from bot.dashboard.dashboard_source import DashboardSource
 from bot.door.feed import BRIEF_BYTES
 from brat.local.local_mode import Local
 from brat.repository.log_reader import Reader, log_repository
@@ -73,8 +67,8 @@ async def _at_its_address(source: DashboardSource, port: int) -> AsyncIterator[s
         yield f"{url}/?token={token}"
 
 
-def _printed(folder: Path) -> Output:
-    def last(session: Session) -> str:
+def _printed(folder: Path) -> dashboard_source.Output:
+    def last(session: dashboard_source.Session) -> str:
         printed = output_of_session(folder, session.name, session.run)
         most = BRIEF_BYTES if session.brief else LAST_BYTES
         return printed.last(running=session.running, colours=True, most=most)
@@ -82,18 +76,22 @@ def _printed(folder: Path) -> Output:
     return last
 
 
-async def alone(path: Path, port: int, bot: str | None) -> None:
-    """Serve a read-only dashboard for the repository at `path` until stopped.
+def alone(repo: Path, port: int, bot: str | None) -> None:
+    """Serve a read-only dashboard for the repository at `repo` until stopped.
 
     `bot` is the address of the bot that has the sessions' output, if any.
     """
-    log = log_repository(path)
-    source = _source(log, path.name)
-    source = replace(source, here=lambda: here(path, source.read().state))
+    asyncio.run(_alone(repo.resolve(), port, bot))
+
+
+async def _alone(repo: Path, port: int, bot: str | None) -> None:
+    log = log_repository(repo)
+    source = _source(log, repo.name)
+    source = replace(source, here=lambda: here(repo, source.read().state))
     if bot is not None:
         far = RemoteOutput.of(bot, log)
 
-        def printed(session: Session) -> str:
+        def printed(session: dashboard_source.Session) -> str:
             try:
                 return far.last(session.name)
             except BratError as error:
@@ -115,8 +113,8 @@ def _source(path: Path, repository: str) -> DashboardSource:
     return DashboardSource(
         repository=repository,
         read=read,
-        log=log_tail(path, lambda: reader.reading.head),
-        history=LogHistory(path, lambda: reader.reading),
-        changes=changes_in(path),
+        log=dashboard_source.log_tail(path, lambda: reader.reading.head),
+        history=dashboard_source.LogHistory(path, lambda: reader.reading),
+        changes=dashboard_source.changes_in(path),
         clock=wall_clock,
     )

@@ -6,7 +6,7 @@ somebody is in the middle of a line.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -28,15 +28,20 @@ def live_or_named(state: State, name: str | None) -> Convoy:
     """Return the named convoy; without a name, the live convoy, else the last."""
     if name is not None:
         return convoy_named(state, name)
-    live = tuple(state.live())
+    live = [convoy.name for convoy in state.live()]
+    return state.convoys[only_one(live, [*state.convoys], "there are no convoys yet")]
+
+
+def only_one(live: Sequence[str], every: Sequence[str], none: str) -> str:
+    """Return the only convoy that has not ended, else the last; `none` says why not."""
     if len(live) > 1:
-        which = ", ".join(convoy.name for convoy in live)
+        which = ", ".join(live)
         raise BratError(
             f"several convoys are in progress ({which}): choose one with --convoy"
         )
-    if not state.convoys:
-        raise BratError("there are no convoys yet")
-    return live[0] if live else [*state.convoys.values()][-1]
+    if not every:
+        raise BratError(none)
+    return live[0] if live else every[-1]
 
 
 def task_in(convoy: Convoy, number: int) -> Task:
@@ -53,13 +58,6 @@ def session_names(state: State) -> Iterator[str]:
         for task in convoy.spenders:
             for attempt in range(task.started, 0, -1):
                 yield ids.session_name(convoy.name, task.number, attempt)
-
-
-def run_of(task: Task) -> int:
-    """Return the workflow run of the task's newest session."""
-    if task.newest_run is None:
-        raise BratError(f"task {task.number} has had no session yet")
-    return task.newest_run
 
 
 MOST: Final = 500

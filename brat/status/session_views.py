@@ -20,13 +20,13 @@ import msgspec
 
 from bot.door.feed import FEED_PATH, pieces_in, tape_file
 from bot.forge.transport import client_of
-from brat.forge.service.run_start import Place
+from brat.forge.service.programs import Place
 from brat.repository import log_reader
 from brat.repository.checkout import served_here
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from brat.repository.remote_forge import is_near, origin_of
-from brat.status.find_task import live_or_named, run_of, session_names, task_in
+from brat.status.find_task import live_or_named, session_names, task_in
 from brat.status.status_screen import kept_lines, print_document
 from brat.terminal.console import write
 from convoy import views
@@ -79,16 +79,38 @@ class Printed:
         until = time.monotonic() + PATIENCE_S
         while running() and not self.tape.exists() and time.monotonic() < until:
             time.sleep(LOOK_S)
-        if self._is_live(running=running()):
-            return _followed_tape(self.tape, running)
-        return _followed_log(self.log, running)
+        is_live = self._is_live(running=running())
+        place, ended = 0, False
+        while not ended:
+            ended = not running()
+            news = self._taped(place) if is_live else self._logged(place, whole=ended)
+            for after, text in news:
+                place = after
+                yield shown(text)
+            time.sleep(0 if ended else LOOK_S)
+
+    def _taped(self, place: int) -> Iterator[tuple[int, str]]:
+        """Yield the pieces from a number on: a shorter file may replace this one."""
+        for piece in pieces_in(self.tape.read_bytes()):
+            if piece.number >= place:
+                yield piece.number + 1, piece.text
+
+    def _logged(self, place: int, *, whole: bool) -> Iterator[tuple[int, str]]:
+        """Yield what stands behind a place, unless `whole` only its complete lines."""
+        if self.log.exists():
+            with self.log.open("rb") as source:
+                source.seek(place)
+                chunk = source.read()
+            if text := chunk if whole else chunk[: chunk.rfind(b"\n") + 1]:
+                yield place + len(text), text.decode(errors="replace")
 
     def _is_live(self, *, running: bool) -> bool:
         return self.tape.exists() and (running or not self.log.exists())
 
 
 def output_of(folder: Path, convoy: Convoy, task: Task) -> Printed:
-    return output_of_session(folder, _session(convoy, task), task.newest_run or 0)
+    name = ids.session_name(convoy.name, task.number, task.started)
+    return output_of_session(folder, name, task.newest_run or 0)
 
 
 def output_of_session(folder: Path, session: str, run: int) -> Printed:
@@ -111,38 +133,6 @@ def _end_of(file: Path, most: int) -> bytes:
     except FileNotFoundError:
         return b""
     return data.partition(b"\n")[2] if start else data
-
-
-def _followed_tape(tape: Path, running: Running) -> Iterator[str]:
-    """Yield the pieces by number: a shorter file may replace this one."""
-    last = -1
-    while True:
-        ended = not running()
-        for piece in pieces_in(tape.read_bytes()):
-            if piece.number > last:
-                last = piece.number
-                yield shown(piece.text)
-        if ended:
-            return
-        time.sleep(LOOK_S)
-
-
-def _followed_log(log: Path, running: Running) -> Iterator[str]:
-    place = 0
-    while True:
-        ended = not running()
-        if log.exists():
-            with log.open("rb") as source:
-                source.seek(place)
-                chunk = source.read()
-            whole = chunk.rpartition(b"\n")[0] + b"\n" if b"\n" in chunk else b""
-            whole = chunk if ended else whole
-            place += len(whole)
-            if whole:
-                yield shown(whole.decode(errors="replace"))
-        if ended:
-            return
-        time.sleep(LOOK_S)
 
 
 @dataclass(frozen=True)
@@ -198,32 +188,29 @@ class RemoteOutput:
         return told
 
 
-def _session(convoy: Convoy, task: Task) -> str:
-    return ids.session_name(convoy.name, task.number, task.started)
-
-
 def _text(told: Mapping[str, Any]) -> str:
     return "".join(str(piece["text"]) for piece in told["pieces"])
 
 
 def tail_session(
-    path: Path, number: int, convoy: str | None, bot: str | None, *, following: bool
+    repo: Path, number: int, convoy: str | None, bot: str | None, *, following: bool
 ) -> None:
     """Print the output of a task's newest session, with `following` until its end.
 
     Without a bot to ask, the session ran on this machine's forge.
     """
-    log = log_repository(path)
+    log = log_repository(repo)
     far = None if bot is None else RemoteOutput.of(bot, log)
     reader = Reader(log)
     found = live_or_named(reader.read(), convoy)
     task = task_in(found, number)
     if far is not None:
-        name = _session(found, task)
+        name = ids.session_name(found.name, number, task.started)
         _show(far.follow(name) if following else (far.last(name),))
         return
-    run = run_of(task)
-    if (here := served_here(path)) is None:
+    if (run := task.newest_run) is None:
+        raise BratError(f"task {number} has had no session yet")
+    if (here := served_here(repo)) is None:
         raise BratError(
             f"the session of task {number} ran on the forge; see its output at "
             f"{origin_of(log).web}/actions/runs/{run}, or use --bot if your bot has a "
@@ -250,9 +237,9 @@ LAST_LINES: Final = 20
 """Of its output people see so many lines."""
 
 
-def show_session(path: Path, name: str, *, as_json: bool) -> None:
+def show_session(repo: Path, name: str, *, as_json: bool) -> None:
     """Print one session: what it is doing, or how it ended and what it printed last."""
-    log = log_repository(path)
+    log = log_repository(repo)
     state = Reader(log).read()
     running = {str(row["name"]): row for row in views.sessions(state)}
     if name in running:
@@ -268,7 +255,7 @@ def show_session(path: Path, name: str, *, as_json: bool) -> None:
             key = ids.key("dispatch", name)
             done = (fact for _, fact in known if isinstance(fact, ActionDone))
             run = next((fact.number for fact in done if fact.key == key), 0)
-            output, page = _output(path, log, name, run)
+            output, page = _output(repo, log, name, run)
             told = msgspec.to_builtins(one)
             times = {f"{at}_ms": told.pop(at) for at in ("begun", "ended", "landed")}
             own = {"name": name, "convoy": convoy, "run": run or None}

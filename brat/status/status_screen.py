@@ -24,12 +24,7 @@ from convoy.text import clean, clock, counted, rough, spoken_duration
 from convoy.views import SCHEMA_VERSION, progress_words, saved_s, strip
 from convoy.views.interventions import Intervention
 from convoy.views.plan import PlanTask, plan_document
-from convoy.views.reasons import (
-    landed_as,
-    landing_document,
-    plan_waits,
-    waits_for,
-)
+from convoy.views.reasons import landed_as, landing_document, plan_waits, waits_for
 
 _STYLES: Final = {
     "queued": "dim",

@@ -91,10 +91,6 @@ def typed_key(name: str) -> str:
         return ""
 
 
-def fail(line: str) -> None:
-    err.print(from_here(f"brat: {line}"))
-
-
 def write(text: str) -> None:
     """Write a result to standard output, as it is."""
     sys.stdout.write(text + "\n")

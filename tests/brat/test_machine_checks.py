@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from brat.doctor.checkup import LEAST, checked_machine, room, tools
-from brat.forge.service.run_start import SECRET
+from brat.forge.service.programs import SECRET
 from brat.local.start_checks import model_keys
 from convoy.config import load
 

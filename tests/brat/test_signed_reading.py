@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.commands.mcp_server import READINGS, Backend
+from brat.commands.mcp_server import TOOLS, Backend
 from brat.repository import log_reader
 from brat.repository.log_reader import Reader, authority_of, verify
 from convoy.events.people_events import ConvoyPaused
@@ -71,7 +71,7 @@ async def test_what_lists_the_log_names_it_and_shows_none_of_it(told: Telling) -
     )
     assert exported["meta"]["foreign"] == [theirs]
     assert "mallory" not in json.dumps(exported)
-    seen = await READINGS[3].call(Backend(told.path), {"lines": 100})
+    seen = await TOOLS[3].call(Backend(told.path), {"lines": 100})
     assert [one["text"] for one in seen["lines"]] == [one.text for one in shown]
     assert "mallory" not in str(shown)
 

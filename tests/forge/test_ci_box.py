@@ -13,7 +13,7 @@ import pytest
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.ci_checkout import CiBox
 from brat.forge.service.local_ci import FAKED
-from brat.forge.service.run_start import HIDDEN, SECRET, SHOWN
+from brat.forge.service.programs import HIDDEN, SECRET, SHOWN
 from convoy.text.project_tests import headline
 from runner.box import surroundings
 from tests.forge.test_ci import judged, push

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from brat.forge.service import programs
-from brat.forge.service.run_start import WARM_RUNNER, Forked, Place, WarmRunner
+from brat.forge.service.programs import WARM_RUNNER, Forked, Place, WarmRunner
 from tests.runner.job import Forge, git
 from tests.world.forge import until
 

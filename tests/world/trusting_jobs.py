@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bot.settings import bot_folder
-from brat.forge.service.run_start import SECRET
+from brat.forge.service.programs import SECRET
 from brat.local.forge_process import ALLOWED_SIGNERS
 from brat.repository.registration import BOT_FOLDER
 

@@ -17,6 +17,10 @@ class Record(Struct, frozen=True, kw_only=True):
     id: int
 
 
+class Owned(Record, frozen=True, kw_only=True):
+    repo: int
+
+
 class Sequence(Record, frozen=True, kw_only=True):
     """The last id that was given; there is one, with the id 0."""
 
@@ -75,10 +79,9 @@ def app_number(slug: str) -> int:
     return ACTIONS_APP_ID if slug == ACTIONS_APP else 0
 
 
-class Hook(Record, frozen=True, kw_only=True):
+class Hook(Owned, frozen=True, kw_only=True):
     """A webhook of a repository, or of another record with that id."""
 
-    repo: int
     url: str
     secret: str
 
@@ -122,17 +125,15 @@ class Repository(Record, frozen=True, kw_only=True):
         return f"{self.owner}/{self.name}"
 
 
-class Label(Record, frozen=True, kw_only=True):
-    repo: int
+class Label(Owned, frozen=True, kw_only=True):
     name: str
     color: str
     description: str | None = None
 
 
-class Issue(Record, frozen=True, kw_only=True):
+class Issue(Owned, frozen=True, kw_only=True):
     """An issue, or the side of a pull request that is one."""
 
-    repo: int
     number: int
     title: str
     author: int
@@ -163,8 +164,7 @@ class IssueEvent(Record, frozen=True, kw_only=True):
     commit: str | None = None
 
 
-class Comment(Record, frozen=True, kw_only=True):
-    repo: int
+class Comment(Owned, frozen=True, kw_only=True):
     issue: int
     number: int
     author: int
@@ -182,10 +182,9 @@ class Reaction(Record, frozen=True, kw_only=True):
     created_at: str
 
 
-class Pull(Record, frozen=True, kw_only=True):
+class Pull(Owned, frozen=True, kw_only=True):
     """A pull request's own fields, beyond its issue; both branches are in one repo."""
 
-    repo: int
     number: int
     head: str
     """A branch, without refs/heads/."""
@@ -228,8 +227,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """The process's creation time: pid and time together name one process for good."""
 
 
-class CheckRun(Record, frozen=True, kw_only=True):
-    repo: int
+class CheckRun(Owned, frozen=True, kw_only=True):
     head_sha: str
     name: str
     app: str
@@ -247,10 +245,9 @@ class CheckRun(Record, frozen=True, kw_only=True):
     job: Job | None = None
 
 
-class Run(Record, frozen=True, kw_only=True):
+class Run(Owned, frozen=True, kw_only=True):
     """A workflow run and the process that carries it out, in runs/<id>/."""
 
-    repo: int
     number: int
     """Counts the workflow's runs."""
     path: str
@@ -276,11 +273,10 @@ class Run(Record, frozen=True, kw_only=True):
     cancelling: bool = False
 
 
-class Artifact(Record, frozen=True, kw_only=True):
+class Artifact(Owned, frozen=True, kw_only=True):
     """A zip in runs/<run>/artifacts/<name>.zip."""
 
     run: int
-    repo: int
     name: str
     size: int
     digest: str

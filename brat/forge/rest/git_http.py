@@ -12,19 +12,13 @@ import os
 import re
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Iterable,
-    Mapping,
-)
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import StreamReader, hdrs, web
+from aiohttp.typedefs import Handler
 
 from bot.repository.near_server import packet_of, packets
 from brat.forge.resources.forge_records import Repository
@@ -210,9 +204,6 @@ def _lines(lines: Iterable[str]) -> bytes:
     return b"".join(packet_of(f"{line}\n") for line in lines) + FLUSH
 
 
-_Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
 def _protocol(request: web.Request) -> str:
     asked = request.headers.get("Git-Protocol", "")
     return asked if _PROTOCOL.fullmatch(asked) else ""
@@ -234,7 +225,7 @@ class GitHttp:
             web.post(_PATH + "/git-receive-pack", self._guarded(self._receive)),
         ]
 
-    def _guarded(self, endpoint: _Endpoint) -> _Endpoint:
+    def _guarded(self, endpoint: Handler) -> Handler:
         async def answer(request: web.Request) -> web.StreamResponse:
             try:
                 return await endpoint(request)

@@ -6,9 +6,8 @@ all have in common (token, rights, ETag, headers) is the gate's.
 
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
@@ -17,16 +16,14 @@ from aiohttp.typedefs import Middleware
 from msgspec import DecodeError, Struct, ValidationError, json
 
 from brat.forge.resources.forge_records import (
+    EPOCH,
     Access,
-    Artifact,
-    CheckRun,
     Comment,
-    Hook,
     Issue,
+    Owned,
     Pull,
     Repository,
     Role,
-    Run,
     Token,
     User,
 )
@@ -34,13 +31,14 @@ from brat.forge.resources.wire import Refused, Site, fault, not_found, parse
 from brat.forge.storage.forge_state import Caller
 
 if TYPE_CHECKING:
+    from brat.forge.service.announcements import About, Renderer
     from brat.forge.service.running_forge import Service
     from brat.forge.storage.git_storage import Bare
     from brat.forge.storage.record_store import Store, Table
 
 
 T = TypeVar("T")
-Owned = TypeVar("Owned", Artifact, CheckRun, Comment, Hook, Run)
+Own = TypeVar("Own", bound=Owned)
 Numbered = TypeVar("Numbered", Issue, Pull)
 PER_PAGE: Final = 30
 MOST_PER_PAGE: Final = 100
@@ -79,6 +77,10 @@ class Call:
         return self.service.forge.store
 
     @property
+    def renderer(self) -> "Renderer":
+        return self.service.renderer
+
+    @property
     def bare(self) -> "Bare":
         return self.service.forge.bare(self.repo)
 
@@ -93,28 +95,26 @@ class Call:
         """A parameter of the query."""
         return self.request.query.get(name, default)
 
-    def choice(self, name: str, words: Sequence[str]) -> str:
-        """A parameter of the query, one of some words; the first is the default."""
-        asked = self.asked(name, words[0])
-        if asked not in words:
-            said = f"{name} must be one of: {', '.join(words)}"
-            raise fault("Request", name, "invalid", said)
-        return asked
+    def in_order(
+        self, items: Iterable[T], dates: Callable[[T], Issue | Comment], first: str
+    ) -> list[T]:
+        """Sort by a date, which `sort` names; `direction` is `first`, or as asked."""
+        date = "updated_at" if self.asked("sort") == "updated" else "created_at"
+        return sorted(
+            items,
+            key=lambda one: (getattr(dates(one), date), dates(one).id),
+            reverse=self.asked("direction", first) == "desc",
+        )
 
-    def falling(self, default: str) -> bool:
-        """Say whether `direction` asks for the greatest first."""
-        other = "asc" if default == "desc" else "desc"
-        return self.choice("direction", (default, other)) == "desc"
+    def changed_since(self, one: Issue | Comment) -> bool:
+        """Say whether a record was changed at or after the time in the query."""
+        return parse(one.updated_at) >= parse(self.asked("since") or EPOCH)
 
-    def since(self, resource: str) -> datetime | None:
-        """The time that `since` in the query asks for."""
-        asked = self.asked("since")
-        try:
-            return parse(asked) if asked else None
-        except ValueError:
-            raise fault(resource, "since", "invalid") from None
+    def tell(self, action: str, about: "About", **more: object) -> None:
+        """Tell what the caller did; only inside `Store.change`."""
+        self.service.events.tell(self.repo, self.user, action, about, **more)
 
-    def own(self, table: "Table[Owned]", name: str) -> Owned:
+    def own(self, table: "Table[Own]", name: str) -> Own:
         """The record of the repository whose id is a part of the path."""
         one = found(table.get(self.number(name)))
         if one.repo != self.repo.id:
@@ -208,6 +208,19 @@ class Extension:
     """None: no token is restricted to some."""
     receive: Receive | None = None
     """What takes pushes; None: git."""
+
+
+def shows(face: Callable[[Call], object]) -> Endpoint:
+    """Return the endpoint that answers with a record as callers see it."""
+
+    async def answer(call: Call) -> Answer:
+        return Answer(face(call))
+
+    return answer
+
+
+def made(face: dict[str, Any]) -> Answer:
+    return Answer(face, 201, {"Location": face["url"]})
 
 
 def found(thing: T | None) -> T:

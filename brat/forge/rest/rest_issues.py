@@ -1,6 +1,6 @@
-"""REST: issues, their labels and comments, and the events that tell what was done.
+"""REST: issues, their labels, comments and events; pull requests inside a repository.
 
-https://docs.github.com/en/rest/issues
+https://docs.github.com/en/rest/issues, https://docs.github.com/en/rest/pulls/pulls
 """
 
 from typing import Final, Literal
@@ -11,18 +11,22 @@ from brat.forge.resources.forge_records import (
     Comment,
     Issue,
     Label,
+    Pull,
     Reaction,
     Repository,
 )
-from brat.forge.resources.wire import Refused, fault, parse
+from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest.rest_call import (
     Answer,
     Body,
     Call,
     Route,
-    found,
+    empty,
     issue_of,
+    made,
     new_issue,
+    pull_of,
+    shows,
     titled,
 )
 from brat.forge.storage.record_store import Store
@@ -49,7 +53,7 @@ def relabel(
 
     A label that the repository does not have yet is made.
     """
-    known = call.service.renderer.labels(issue)
+    known = call.renderer.labels(issue)
     names = [label.name for label in known] if to is None else to
     wanted = [_ensure(call, name) for name in dict.fromkeys((*names, *add))]
     kept = {label.id: label for label in wanted if label != drop}
@@ -67,9 +71,9 @@ def relabel(
 
 
 def _tell(call: Call, issue: Issue, event: str, label: Label) -> None:
-    call.service.forge.note(issue.id, call.user, event, label=label)
-    face = call.service.renderer.label(call.repo, label)
-    call.service.events.either(call.repo, call.user, event, issue, label=face)
+    call.service.forge.note(issue.id, call.user, event, label=(label.name, label.color))
+    face = call.renderer.label(call.repo, label)
+    call.tell(event, issue, label=face)
 
 
 def _ensure(call: Call, name: str) -> Label:
@@ -86,8 +90,9 @@ class Labels(Body):
 
 
 def shown(call: Call, issue: Issue) -> Answer:
-    renderer = call.service.renderer
-    return Answer([renderer.label(call.repo, one) for one in renderer.labels(issue)])
+    return Answer(
+        [call.renderer.label(call.repo, one) for one in call.renderer.labels(issue)]
+    )
 
 
 async def add_issue_labels(call: Call) -> Answer:
@@ -121,10 +126,8 @@ def comment_of(call: Call) -> Comment:
 
 def _comments_since(call: Call, comments: list[Comment]) -> Answer:
     """Return the comments that were written or edited since the time in the query."""
-    if after := call.since("IssueComment"):
-        comments = [one for one in comments if parse(one.updated_at) >= after]
-    renderer = call.service.renderer
-    return call.page(comments, lambda one: renderer.comment(call.repo, one))
+    comments = [one for one in comments if call.changed_since(one)]
+    return call.page(comments, lambda one: call.renderer.comment(call.repo, one))
 
 
 async def list_comments(call: Call) -> Answer:
@@ -134,17 +137,12 @@ async def list_comments(call: Call) -> Answer:
 
 async def list_all_comments(call: Call) -> Answer:
     """`GET issues/comments`: those of the whole repository."""
-    key = "updated_at" if call.asked("sort") == "updated" else "created_at"
-    comments = [
+    comments = (
         comment
         for issue in call.store.issues.of(call.repo.id)
         for comment in call.store.comments.of(issue.id)
-    ]
-    comments.sort(
-        key=lambda one: (getattr(one, key), one.id),
-        reverse=call.asked("direction", "asc") == "desc",
     )
-    return _comments_since(call, comments)
+    return _comments_since(call, call.in_order(comments, lambda one: one, "asc"))
 
 
 async def create_comment(call: Call) -> Answer:
@@ -167,13 +165,8 @@ async def create_comment(call: Call) -> Answer:
         )
         count = issue.comments + 1
         issue = call.store.issues.put(replace(issue, comments=count, updated_at=now))
-        call.service.events.comment(call.repo, call.user, "created", (issue, comment))
-    face = call.service.renderer.comment(call.repo, comment)
-    return Answer(face, 201, {"Location": face["url"]})
-
-
-async def get_comment(call: Call) -> Answer:
-    return Answer(call.service.renderer.comment(call.repo, comment_of(call)))
+        call.tell("created", comment)
+    return made(call.renderer.comment(call.repo, comment))
 
 
 async def change_comment(call: Call) -> Answer:
@@ -182,17 +175,14 @@ async def change_comment(call: Call) -> Answer:
     if comment.author != call.user.id:
         call.need("write")
     was = {"body": {"from": comment.body}}
-    issue = found(call.store.issues.get(comment.issue))
     if asked.body != comment.body:
         now = call.service.forge.now()
         with call.store.change():
             comment = call.store.comments.put(
                 replace(comment, body=asked.body, updated_at=now)
             )
-            call.service.events.comment(
-                call.repo, call.user, "edited", (issue, comment), changes=was
-            )
-    return Answer(call.service.renderer.comment(call.repo, comment))
+            call.tell("edited", comment, changes=was)
+    return Answer(call.renderer.comment(call.repo, comment))
 
 
 async def create_reaction(call: Call) -> Answer:
@@ -201,7 +191,7 @@ async def create_reaction(call: Call) -> Answer:
     content = call.body(NewReaction).content
     for known in call.store.reactions.of(subject):
         if (known.user, known.content) == (call.user.id, content):
-            return Answer(call.service.renderer.reaction(known))
+            return Answer(call.renderer.reaction(known))
     with call.store.change():
         reaction = call.store.reactions.put(
             Reaction(
@@ -212,7 +202,7 @@ async def create_reaction(call: Call) -> Answer:
                 created_at=call.service.forge.now(),
             )
         )
-    return Answer(call.service.renderer.reaction(reaction), 201)
+    return Answer(call.renderer.reaction(reaction), 201)
 
 
 class NewIssue(Body):
@@ -238,13 +228,8 @@ async def create_issue(call: Call) -> Answer:
         repo, issue = new_issue(call, asked.title, asked.body)
         if call.service.forge.may(repo, call.user, "triage"):
             issue = relabel(call, issue, add=asked.labels)
-        call.service.events.issue(repo, call.user, "opened", issue)
-    face = call.service.renderer.issue(repo, issue)
-    return Answer(face, 201, {"Location": face["url"]})
-
-
-async def get_issue(call: Call) -> Answer:
-    return Answer(call.service.renderer.issue(call.repo, issue_of(call)))
+        call.tell("opened", issue)
+    return made(call.renderer.issue(repo, issue))
 
 
 async def change_issue(call: Call) -> Answer:
@@ -253,7 +238,7 @@ async def change_issue(call: Call) -> Answer:
     if issue.author != call.user.id:
         call.need("triage")
     if asked.state in {None, issue.state}:
-        return Answer(call.service.renderer.issue(call.repo, issue))
+        return Answer(call.renderer.issue(call.repo, issue))
     if issue.pull:
         raise Refused(422, "To close or reopen it, use `PATCH pulls/{number}`.")
     now, closing = call.service.forge.now(), asked.state == "closed"
@@ -271,58 +256,135 @@ async def change_issue(call: Call) -> Answer:
             )
         )
         call.service.forge.note(issue.id, call.user, action)
-        call.service.events.issue(call.repo, call.user, action, issue)
-    return Answer(call.service.renderer.issue(call.repo, issue))
+        call.tell(action, issue)
+    return Answer(call.renderer.issue(call.repo, issue))
 
 
 async def list_events(call: Call) -> Answer:
     """`GET issues/{number}/events`: oldest first."""
-    renderer = call.service.renderer
     return call.page(
         call.store.issue_events.of(issue_of(call).id),
-        lambda one: renderer.issue_event(call.repo, one),
+        lambda one: call.renderer.issue_event(call.repo, one),
     )
 
 
 async def list_issues(call: Call) -> Answer:
     """`GET issues`: newest first, pull requests among them; all labels count."""
-    state = call.choice("state", ("open", "closed", "all"))
+    state, creator = call.asked("state", "open"), call.asked("creator").lower()
     wanted = {name for name in call.asked("labels").lower().split(",") if name}
-    after, creator = call.since("Issue"), call.asked("creator").lower()
-    renderer = call.service.renderer
 
     def fits(one: Issue) -> bool:
-        labels = {label.name.lower() for label in renderer.labels(one)}
+        labels = {label.name.lower() for label in call.renderer.labels(one)}
         return (
             state in {"all", one.state}
             and wanted <= labels
-            and (after is None or parse(one.updated_at) >= after)
-            and creator in {"", renderer.who(one.author).login.lower()}
+            and call.changed_since(one)
+            and creator in {"", call.renderer.who(one.author).login.lower()}
         )
 
-    key = call.choice("sort", ("created", "updated")) + "_at"
-    chosen = [one for one in call.store.issues.of(call.repo.id) if fits(one)]
-    chosen.sort(
-        key=lambda one: (getattr(one, key), one.number), reverse=call.falling("desc")
-    )
-    return call.page(chosen, lambda one: renderer.issue(call.repo, one))
+    fitting = filter(fits, call.store.issues.of(call.repo.id))
+    chosen = call.in_order(fitting, lambda one: one, "desc")
+    return call.page(chosen, lambda one: call.renderer.issue(call.repo, one))
+
+
+class NewPull(Body):
+    title: str
+    head: str
+    base: str
+    body: str | None = None
+    draft: bool = False
+
+
+def _custom(message: str) -> Refused:
+    return fault("PullRequest", "base", "custom", message)
+
+
+def _sides(call: Call, asked: NewPull) -> tuple[str, str, str]:
+    """Return the head's branch and both tips, if a pull request can be opened.
+
+    The head is `branch` or `owner:branch`; the forge has no forks.
+    """
+    owner, colon, head = asked.head.rpartition(":")
+    if colon and owner.lower() != call.repo.owner.lower():
+        raise fault("PullRequest", "head", "invalid")
+    tip, base = call.bare.tip(head), call.bare.tip(asked.base)
+    if tip is None:
+        raise fault("PullRequest", "head", "invalid")
+    if base is None:
+        raise fault("PullRequest", "base", "invalid")
+    if call.bare.fork_point(base, tip) is None:
+        raise _custom(f"The {head} branch has no history in common with {asked.base}")
+    if call.bare.reaches(base, tip):
+        raise _custom(f"No commits between {asked.base} and {head}")
+    for one in call.store.pulls.of(call.repo.id):
+        same = (one.head, one.base) == (head, asked.base)
+        if same and call.service.forge.issue_of(one).state == "open":
+            label = f"{call.repo.owner}:{head}"
+            raise _custom(f"A pull request already exists for {label}.")
+    return head, tip, base
+
+
+async def create_pull(call: Call) -> Answer:
+    asked = call.body(NewPull)
+    titled("PullRequest", asked.title)
+    head, tip, base = _sides(call, asked)
+    with call.store.change():
+        repo, issue = new_issue(call, asked.title, asked.body, pull=True)
+        pull = call.store.pulls.put(
+            Pull(
+                id=issue.id,
+                repo=repo.id,
+                number=issue.number,
+                head=head,
+                base=asked.base,
+                head_sha=tip,
+                base_sha=base,
+                draft=asked.draft,
+            )
+        )
+        call.tell("opened", pull)
+    return made(call.renderer.full_pull(repo, pull))
+
+
+async def list_pulls(call: Call) -> Answer:
+    """`GET pulls`: newest first."""
+    state, head = call.asked("state", "open"), call.asked("head")
+    base, issue_of = call.asked("base"), call.service.forge.issue_of
+
+    def fits(one: Pull) -> bool:
+        return (
+            state in {"all", issue_of(one).state}
+            and head in {"", f"{call.repo.owner}:{one.head}"}
+            and base in {"", one.base}
+        )
+
+    fitting = filter(fits, call.store.pulls.of(call.repo.id))
+    chosen = call.in_order(fitting, issue_of, "desc")
+    return call.page(chosen, lambda one: call.renderer.pull(call.repo, one))
 
 
 _ISSUES = "/repos/{owner}/{repo}/issues"
 _ONE = _ISSUES + r"/{number:\d+}"
 _COMMENT = _ISSUES + r"/comments/{comment:\d+}"
+_PULLS = "/repos/{owner}/{repo}/pulls"
+_PULL = _PULLS + r"/{number:\d+}"
+REVIEWS = _PULL + "/reviews"
 ROUTES = (
     Route("GET", _ISSUES + "/comments", list_all_comments),  # before `issues/NUMBER`
     Route("GET", _ONE + "/comments", list_comments),
     Route("POST", _ONE + "/comments", create_comment),
-    Route("GET", _COMMENT, get_comment),
+    Route("GET", _COMMENT, shows(lambda c: c.renderer.comment(c.repo, comment_of(c)))),
     Route("PATCH", _COMMENT, change_comment),
     Route("POST", _COMMENT + "/reactions", create_reaction),
     Route("POST", _ISSUES, create_issue),
     Route("GET", _ISSUES, list_issues),
-    Route("GET", _ONE, get_issue),
+    Route("GET", _ONE, shows(lambda c: c.renderer.issue(c.repo, issue_of(c)))),
     Route("PATCH", _ONE, change_issue),
     Route("GET", _ONE + "/events", list_events),
     Route("POST", _ONE + "/labels", add_issue_labels, "triage"),
     Route("DELETE", _ONE + "/labels/{name:.+}", remove_issue_label, "triage"),
+    Route("GET", _PULLS, list_pulls),
+    Route("POST", _PULLS, create_pull, "write"),
+    Route("GET", _PULL, shows(lambda c: c.renderer.full_pull(c.repo, pull_of(c)))),
+    Route("GET", REVIEWS, empty),
 )

@@ -42,6 +42,7 @@ Face = dict[str, Any]
 """A record as JSON."""
 Kind = tuple[str, str | None]
 """An event and its action."""
+About = Issue | Comment | Pull | CheckRun | Run
 Hear = Callable[[Repository, User, Kind, Face], None]
 GHOST: Final = User(id=10137, login="ghost", kind="User", created_at=EPOCH)
 """The account that stands in for deleted accounts."""
@@ -159,7 +160,6 @@ class Renderer:
             "html_url": site.page(name, "pull", one.number),
             "user": self.user(self.who(issue.author)),
             "merged": one.merged_at is not None,
-            "merged_by": self.user(self.who(one.merged_by)) if one.merged_by else None,
             "merge_commit_sha": one.merge_commit,
             "head": {"ref": one.head, "sha": one.head_sha, "repo": encoded},
             "base": {"ref": one.base, "sha": one.base_sha, "repo": encoded},
@@ -216,61 +216,36 @@ class Events:
         self.heard_by: list[Hear] = []
         """Each is called in turn, inside the same `Store.change`."""
 
-    def issue(
-        self, repo: Repository, actor: User, action: str, issue: Issue, **more: object
+    def tell(
+        self, repo: Repository, actor: User, action: str, about: About, **more: object
     ) -> None:
-        """An issue was opened, edited, closed or reopened; pulls are left out."""
-        if not issue.pull:
-            body = {"issue": self._context.renderer.issue(repo, issue)} | more
-            self.send(repo, actor, ("issues", action), body)
+        """Something was done to a record; an issue's pull request is told of as one."""
+        event, body = self.told(repo, about)
+        self.send(repo, actor, (event, action), body | more)
 
-    def either(
-        self, repo: Repository, actor: User, action: str, issue: Issue, **more: object
-    ) -> None:
-        """What issues and pull requests have in common was changed."""
-        pull = self._context.forge.store.pulls.get(issue.id)
-        if pull is not None:
-            self.pull(repo, actor, action, pull, **more)
-        else:
-            self.issue(repo, actor, action, issue, **more)
-
-    def comment(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        found: tuple[Issue, Comment],
-        **more: object,
-    ) -> None:
-        issue, comment = found
-        body = {
-            "issue": self._context.renderer.issue(repo, issue),
-            "comment": self._context.renderer.comment(repo, comment),
-        }
-        self.send(repo, actor, ("issue_comment", action), body | more)
-
-    def pull(
-        self, repo: Repository, actor: User, action: str, pull: Pull, **more: object
-    ) -> None:
-        """A pull request was opened, closed, reopened, edited, or its head moved."""
-        body = {"pull_request": self._context.renderer.pull(repo, pull)}
-        self.send(repo, actor, ("pull_request", action), body | more)
+    def told(self, repo: Repository, about: About) -> tuple[str, Face]:
+        """Return the event that tells of a record, and what the event shows."""
+        show, store = self._context.renderer, self._context.forge.store
+        match about:
+            case Issue():
+                if pull := store.pulls.get(about.id):
+                    return self.told(repo, pull)
+                return "issues", {"issue": show.issue(repo, about)}
+            case Comment():
+                issue = store.issues.get(about.issue)
+                whose = {"issue": show.issue(repo, issue)} if issue else {}
+                return "issue_comment", whose | {"comment": show.comment(repo, about)}
+            case Pull():
+                return "pull_request", {"pull_request": show.pull(repo, about)}
+            case CheckRun():
+                return "check_run", {"check_run": show.check_run(repo, about)}
+            case Run():
+                return "workflow_run", {"workflow_run": show.run(repo, about)}
 
     def push(self, repo: Repository, actor: User, move: Move) -> None:
         """A branch or tag moved, came or went; other refs are not told of."""
         if move.ref.startswith(("refs/heads/", "refs/tags/")):
             self.send(repo, actor, ("push", None), {"ref": move.ref})
-
-    def check_run(
-        self, repo: Repository, actor: User, action: str, check: CheckRun
-    ) -> None:
-        body = {"check_run": self._context.renderer.check_run(repo, check)}
-        self.send(repo, actor, ("check_run", action), body)
-
-    def run(self, repo: Repository, actor: User, action: str, run: Run) -> None:
-        """A workflow run was requested, is in progress, or completed."""
-        body = {"workflow_run": self._context.renderer.run(repo, run)}
-        self.send(repo, actor, ("workflow_run", action), body)
 
     def send(self, repo: Repository, actor: User, kind: Kind, body: Face) -> None:
         """Something happened: tell it as `body`, with what every payload has."""

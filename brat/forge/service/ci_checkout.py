@@ -22,7 +22,7 @@ from pygit2.enums import FileMode
 
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service import programs
-from brat.forge.service.run_start import HIDDEN, SHOWN, told_places
+from brat.forge.service.programs import HIDDEN, SHOWN, told_places
 from brat.forge.storage.git_storage import Bare
 from grite import git, outbound
 from grite.errors import BratError, GitFailed, Unavailable
@@ -112,7 +112,12 @@ def _renew(bare: Bare, commit: str, job: Path) -> None:
     if not (job / _INDEX).is_file():
         raise _Unsure("nothing was kept")
     before = (job / _COMMIT).read_text(encoding="ascii")
-    if _attributes_differ(bare, before, commit):
+    try:
+        changed = pygit2.Repository(str(bare.path)).diff(before, commit).deltas
+    except (pygit2.GitError, KeyError) as error:
+        raise _Unsure(f"{before} is gone") from error
+    paths = (each.path for one in changed for each in (one.old_file, one.new_file))
+    if any(path.rpartition("/")[2] == ".gitattributes" for path in paths):
         raise _Unsure("other files may need to be rewritten")
     shutil.rmtree(work / ".git")
     _prepare(bare, work)
@@ -121,15 +126,6 @@ def _renew(bare: Bare, commit: str, job: Path) -> None:
     _switch(work, commit)
     if not _is_as_made(work, stat.S_IMODE((work / ".git").stat().st_mode)):
         raise _Unsure("a mode was changed")
-
-
-def _attributes_differ(bare: Bare, before: str, commit: str) -> bool:
-    try:
-        changed = pygit2.Repository(str(bare.path)).diff(before, commit).deltas
-    except (pygit2.GitError, KeyError) as error:
-        raise _Unsure(f"{before} is gone") from error
-    paths = (each.path for one in changed for each in (one.old_file, one.new_file))
-    return any(path.rpartition("/")[2] == ".gitattributes" for path in paths)
 
 
 def _is_as_made(folder: Path, mode: int) -> bool:

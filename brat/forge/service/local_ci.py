@@ -31,7 +31,7 @@ from brat.forge.resources.forge_records import (
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
 from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, checkout
-from brat.forge.service.run_start import WarmRunner
+from brat.forge.service.programs import WarmRunner
 from brat.forge.storage.git_storage import Bare, Move
 from convoy.model import ids
 from convoy.text.project_tests import failing_tests, headline
@@ -151,7 +151,7 @@ class Judge:
                 job=Job(ref=branch),
             )
         )
-        self._context.events.check_run(repo, actor, "created", check)
+        self._context.events.tell(repo, actor, "created", check)
         return check
 
     def _drop(self, repo: Repository, ref: str, commit: str) -> None:
@@ -343,7 +343,7 @@ class Judge:
         with self._store.change():
             self._store.check_runs.put(check)
             owner = self._context.renderer.owner(repo)
-            self._context.events.check_run(repo, owner, "completed", check)
+            self._context.events.tell(repo, owner, "completed", check)
         if awaited := self._awaited.pop(check.id, None):
             awaited.set()
 

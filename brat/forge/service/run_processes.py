@@ -35,35 +35,12 @@ from brat.forge.resources.forge_records import (
 from brat.forge.resources.wire import Refused
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
-from brat.forge.service.run_start import (
-    HIDDEN,
-    OUR_RUNNER,
-    Forked,
-    Place,
-    WarmRunner,
-    environment,
-    find,
-    launch,
-    reap,
-    told_places,
-)
 from brat.forge.storage.forge_state import Forge
 
 JOB_LOGIN: Final = "github-actions[bot]"
 """The account whose token a run gets."""
-TASK_INPUTS: Final = ("session", "log", "nonce")
-_NAMED: Final = ("session", "nonce", "log")
-"""The inputs in the title of a task run, in their order."""
-
-
-def title_of(path: str, inputs: Mapping[str, str]) -> str:
-    """Return what `run-name` makes of the inputs."""
-    if inputs.get("session"):
-        words = ("brat", *(inputs.get(name, "") for name in _NAMED))
-        return " ".join(filter(None, words))
-    if inputs.get("ci"):
-        return "brat ci"
-    return path.rpartition("/")[2].rpartition(".")[0]
+TASK_INPUTS: Final = ("session", "nonce", "log")
+"""They stand in the title of a task's run, in this order."""
 
 
 class WorkflowFiles:
@@ -75,6 +52,11 @@ class WorkflowFiles:
     def can_run(self, _repo: Repository, path: str) -> bool:
         return path == TASK_WORKFLOW
 
+    def title_of(self, _path: str, inputs: Mapping[str, str]) -> str:
+        """Return what `run-name` makes of the inputs."""
+        words = ("brat", *(inputs.get(name, "") for name in TASK_INPUTS))
+        return " ".join(filter(None, words))
+
     def inputs_of(self, _path: str, asked: Mapping[str, Any]) -> dict[str, str]:
         """Return the inputs of a dispatch as text; 422 if they are others."""
         return named_inputs(asked, TASK_INPUTS, TASK_INPUTS)
@@ -83,7 +65,7 @@ class WorkflowFiles:
         """Make the token of a run: it may only read."""
         if not self.forge.may(repo, holder, "read"):
             self.forge.grant(repo.full_name, holder.login, "read")
-        return self.forge.add_key(holder, scope="read", repo=repo.id)
+        return self.forge.add_token(holder.login, scope="read", repo=repo.id)
 
     def handover(self, _run: Run) -> dict[str, str]:
         """Return what another starter is told of how to hand artifacts over."""
@@ -120,7 +102,7 @@ class How:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        return self.executor or OUR_RUNNER
+        return self.executor or programs.OUR_RUNNER
 
 
 LIKE_GITHUB: Final = How()
@@ -158,7 +140,9 @@ def measure(path: Path) -> str:
 class Starter:
     """Starts the processes of workflow runs, follows them, and ends them when asked."""
 
-    def __init__(self, context: ForgeContext, how: How, warm: WarmRunner) -> None:
+    def __init__(
+        self, context: ForgeContext, how: How, warm: programs.WarmRunner
+    ) -> None:
         self._context = context
         self.how = how
         self.files = WorkflowFiles(context.forge)
@@ -174,8 +158,8 @@ class Starter:
             if repo is not None and run.status != "completed":
                 self._spawn(repo, run)
 
-    def place(self, run: Run) -> Place:
-        return Place(self._forge.folder / "runs" / str(run.id))
+    def place(self, run: Run) -> programs.Place:
+        return programs.Place(self._forge.folder / "runs" / str(run.id))
 
     def begin(
         self,
@@ -199,7 +183,7 @@ class Starter:
                 repo=repo.id,
                 number=len(self._store.runs.of(repo.id)) + 1,
                 path=path,
-                title=title_of(path, given),
+                title=self.files.title_of(path, given),
                 branch=branch,
                 head_sha=tip,
                 actor=actor.id,
@@ -210,7 +194,7 @@ class Starter:
                 payload=payload,
             )
             self._store.runs.put(run)
-            self._context.events.run(repo, actor, "requested", run)
+            self._context.events.tell(repo, actor, "requested", run)
         self._spawn(repo, run)
         return run
 
@@ -250,7 +234,7 @@ class Starter:
         asked = self._cancels.setdefault(run.id, asyncio.Event())
         if run.cancelling:
             asked.set()
-        child: subprocess.Popen[bytes] | Forked | None = None
+        child: subprocess.Popen[bytes] | programs.Forked | None = None
         if run.pid is None:
             is_new = not (self.how.executor or self.place(run).log.exists())
             forked = await self._warm.fork() if is_new else None
@@ -262,9 +246,9 @@ class Starter:
                     cancelling = tasks.create_task(ending)
                     await programs.gone(run.pid, run.born)
                     cancelling.cancel()
-            status = reap(child)
+            status = programs.reap(child)
         finally:
-            if isinstance(child, Forked):
+            if isinstance(child, programs.Forked):
                 child.close()
             elif child is not None and child.returncode is None:
                 child.returncode = 0  # it lives on: keep Popen from warning
@@ -272,20 +256,22 @@ class Starter:
         del self._cancels[run.id]
 
     def _begin(
-        self, repo: Repository, run: Run, forked: Forked | None
-    ) -> tuple[Run, subprocess.Popen[bytes] | Forked | None]:
+        self, repo: Repository, run: Run, forked: programs.Forked | None
+    ) -> tuple[Run, subprocess.Popen[bytes] | programs.Forked | None]:
         """Start the process of a run, unless an earlier forge started it and died.
 
         A forked one, whose environment tells nobody who it is, begins once it is known.
         """
         place = self.place(run)
-        child: subprocess.Popen[bytes] | Forked | None = forked
+        child: subprocess.Popen[bytes] | programs.Forked | None = forked
         pid = forked.pid if forked else None
         if place.log.exists():
-            pid = find(place)
+            pid = programs.find(place)
         elif not forked:
             try:
-                child = launch(self.how.argv, place, *self._order(repo, run, place))
+                child = programs.launch(
+                    self.how.argv, place, *self._order(repo, run, place)
+                )
                 pid = child.pid
             except OSError as error:  # no such starter, no more processes, disk full
                 place.log.write_text(
@@ -303,14 +289,14 @@ class Starter:
         )
         with self._store.change():
             self._store.runs.put(run)
-            self._context.events.run(repo, actor, "in_progress", run)
+            self._context.events.tell(repo, actor, "in_progress", run)
         if forked:
             with suppress(OSError):  # it has ended, or the disk is full: seen below
                 forked.begin(place, *self._order(repo, run, place))
         return run, child
 
     def _order(
-        self, repo: Repository, run: Run, place: Place
+        self, repo: Repository, run: Run, place: programs.Place
     ) -> tuple[dict[str, str], dict[str, bytes]]:
         """Prepare the place of a run; return its environment, and what pipes hold."""
         who = self._context.renderer.who(run.actor)
@@ -325,12 +311,12 @@ class Starter:
                 "workflow": run.path,
             }
         )
-        env = environment(self._context.site, repo, run, place)
+        env = programs.environment(self._context.site, repo, run, place)
         env |= self.files.handover(run)
         # Some hold tokens: brat's own folder has the bot's, and the registration.
         ours = [self.how.feed.parent] if self.how.feed else []
-        hidden = self._forge.folder, *ours, *told_places(HIDDEN)
-        env[HIDDEN] = os.pathsep.join(map(str, hidden))
+        hidden = self._forge.folder, *ours, *programs.told_places(programs.HIDDEN)
+        env[programs.HIDDEN] = os.pathsep.join(map(str, hidden))
         if not self.how.executor:
             env["BRAT_FORGE"] = str(self._forge.bare(repo).path)
         handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}
@@ -386,4 +372,4 @@ class Starter:
             if token is not None:
                 self._store.tokens.remove(token)
             actor = self._context.renderer.who(run.actor)
-            self._context.events.run(repo, actor, "completed", done)
+            self._context.events.tell(repo, actor, "completed", done)

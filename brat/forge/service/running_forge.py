@@ -16,8 +16,8 @@ from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Site
 from brat.forge.service.announcements import ForgeContext, WebhookSender
 from brat.forge.service.local_ci import Judge
+from brat.forge.service.programs import WarmRunner
 from brat.forge.service.run_processes import LIKE_GITHUB, How, Starter
-from brat.forge.service.run_start import WarmRunner
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
 
@@ -80,7 +80,7 @@ class Service(ForgeContext):
             moved = {"before": before.head_sha, "after": pull.head_sha}
             issue = replace(self.forge.issue_of(pull), updated_at=self.forge.now())
             self.forge.store.issues.put(issue)
-            self.events.pull(repo, actor, "synchronize", pull, **moved)
+            self.events.tell(repo, actor, "synchronize", pull, **moved)
         if has and not had:
             merged = replace(pull, base_sha=before.base_sha)
             self.merged(repo, actor, merged, pull.base_sha)
@@ -109,5 +109,5 @@ class Service(ForgeContext):
             )
         )
         self.forge.note(pull.id, actor, "closed")
-        self.events.pull(repo, actor, "closed", pull)
+        self.events.tell(repo, actor, "closed", pull)
         return pull

@@ -10,27 +10,12 @@ import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import (
-    ROLES,
-    Access,
-    Ci,
-    Hook,
-    Issue,
-    IssueEvent,
-    Kind,
-    Label,
-    Pull,
-    Repository,
-    Role,
-    Scope,
-    Token,
-    User,
-)
+from brat.forge.resources import forge_records as records
 from brat.forge.resources.wire import Clock, iso, parse, wall_clock
 from brat.forge.storage.git_storage import Bare, create
 from brat.forge.storage.record_store import Store
@@ -39,8 +24,8 @@ from grite.errors import BratError
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    user: User
-    token: Token
+    user: records.User
+    token: records.Token
 
 
 def digest(secret: str) -> str:
@@ -92,7 +77,7 @@ class Forge:
 
     # --- accounts -----------------------------------------------------------------
 
-    def add_user(self, login: str, *, kind: Kind = "User") -> User:
+    def add_user(self, login: str, *, kind: records.Kind = "User") -> records.User:
         """Return the account `login`, which is made if there is none."""
         known = self.user(login)
         if known is not None:
@@ -105,35 +90,34 @@ class Forge:
             )
         with self.store.change():
             number = self.store.next_id()
-            made = User(id=number, login=login, kind=kind, created_at=self.now())
+            made = records.User(
+                id=number, login=login, kind=kind, created_at=self.now()
+            )
             return self.store.users.put(made)
 
-    def user(self, login: str) -> User | None:
+    def user(self, login: str) -> records.User | None:
         """Return an account by its login, in any case."""
         found = self.store.users.of(login.lower())
         return found[0] if found else None
 
-    def add_token(
-        self, login: str, *, scope: Scope = "write", repo: int | None = None
-    ) -> str:
-        """Make a token for an account and return it; it cannot be read again."""
-        who = self.user(login)
-        if who is None:
+    def _account(self, login: str) -> records.User:
+        if (who := self.user(login)) is None:
             raise BratError(f"there is no account {login}: add it first")
-        return self.add_key(who, scope=scope, repo=repo)
+        return who
 
-    def add_key(
+    def add_token(
         self,
-        who: User,
+        login: str,
         *,
-        scope: Scope = "write",
+        scope: records.Scope = "write",
         repo: int | None = None,
-        access: Access | None = None,
+        access: records.Access | None = None,
     ) -> str:
-        """Make a token and return it; only its digest is kept."""
+        """Make a token for an account and return it; only its digest is kept."""
+        who = self._account(login)
         secret = secrets.token_urlsafe(32)
         with self.store.change():
-            token = Token(
+            token = records.Token(
                 id=self.store.next_id(),
                 user=who.id,
                 scope=scope,
@@ -146,15 +130,9 @@ class Forge:
 
     def drop_token(self, secret: str) -> None:
         """Make a token worthless; safe to call twice."""
-        caller = self.caller(secret)
-        if caller is not None:
-            self.drop(caller.token)
-
-    def drop(self, token: Token) -> None:
-        """Make a token worthless; safe to call twice."""
-        with self.store.change():
-            if self.store.tokens.get(token.id) is not None:
-                self.store.tokens.remove(token)
+        if (caller := self.caller(secret)) is not None:
+            with self.store.change():
+                self.store.tokens.remove(caller.token)
 
     def caller(self, secret: str) -> Caller | None:
         """Return who shows this token; None when it is not one of ours."""
@@ -164,7 +142,8 @@ class Forge:
         if token is None or not hmac.compare_digest(token.digest, digest(key)):
             return None
         if token.access and parse(token.access.expires_at) <= self.clock():
-            self.drop(token)
+            with self.store.change():
+                self.store.tokens.remove(token)
             return None
         who = self.store.users.get(token.user)
         return Caller(who, token) if who is not None else None
@@ -178,12 +157,10 @@ class Forge:
         source: Path | None = None,
         branch: str = "main",
         private: bool = False,
-    ) -> Repository:
+    ) -> records.Repository:
         """Make a repository `owner/name`; the owner's account must exist."""
         login, _, name = full_name.partition("/")
-        owner = self.user(login)
-        if owner is None:
-            raise BratError(f"there is no account {login}: add it first")
+        owner = self._account(login)
         if not _NAME.fullmatch(name):
             raise BratError(f"{name!r} is not a repository name")
         if self.repository(full_name) is not None:
@@ -191,7 +168,7 @@ class Forge:
         create(self.folder / "repos" / owner.login / f"{name}.git", source, branch)
         now = self.now()
         with self.store.change():
-            made = Repository(
+            made = records.Repository(
                 id=self.store.next_id(),
                 owner=owner.login,
                 name=name,
@@ -204,23 +181,23 @@ class Forge:
             )
             return self.store.repositories.put(made)
 
-    def repository(self, full_name: str) -> Repository | None:
+    def repository(self, full_name: str) -> records.Repository | None:
         """Return a repository by `owner/name`, in any case."""
         found = self.store.repositories.of(full_name.lower())
         return found[0] if found else None
 
-    def grant(self, full_name: str, login: str, role: Role) -> Repository:
+    def grant(
+        self, full_name: str, login: str, role: records.Role
+    ) -> records.Repository:
         """Give an account a role on a repository, in place of the one it had."""
-        repo = self.known(full_name)
-        if self.user(login) is None:
-            raise BratError(f"there is no account {login}: add it first")
-        rights = dict(repo.rights) | {login.lower(): role}
+        repo, who = self.known(full_name), self._account(login)
+        rights = dict(repo.rights) | {who.login.lower(): role}
         return self.update(repo, rights=tuple(rights.items()))
 
-    def set_ci(self, full_name: str, ci: Ci) -> Repository:
+    def set_ci(self, full_name: str, ci: records.Ci) -> records.Repository:
         return self.update(self.known(full_name), ci=ci)
 
-    def turn_to(self, full_name: str, source: Path, branch: str) -> Repository:
+    def turn_to(self, full_name: str, source: Path, branch: str) -> records.Repository:
         """Make a branch the default one; copy it from `source` if it is not here."""
         repo = self.known(full_name)
         bare = self.bare(repo)
@@ -229,29 +206,31 @@ class Forge:
         bare.git.set_head(f"refs/heads/{branch}")
         return self.update(repo, default_branch=branch)
 
-    def add_hook(self, full_name: str, url: str, secret: str) -> Hook:
+    def add_hook(self, full_name: str, url: str, secret: str) -> records.Hook:
         repo = self.known(full_name)
         with self.store.change():
             number = self.store.next_id()
             return self.store.hooks.put(
-                Hook(id=number, repo=repo.id, url=url, secret=secret)
+                records.Hook(id=number, repo=repo.id, url=url, secret=secret)
             )
 
-    def role(self, repo: Repository, who: User) -> Role:
+    def role(self, repo: records.Repository, who: records.User) -> records.Role:
         given = dict(repo.rights).get(who.login.lower())
         return given or ("none" if repo.private else "read")
 
-    def may(self, repo: Repository, who: User, role: Role) -> bool:
+    def may(
+        self, repo: records.Repository, who: records.User, role: records.Role
+    ) -> bool:
         """Say whether an account has at least `role`."""
-        return ROLES.index(self.role(repo, who)) >= ROLES.index(role)
+        return records.ROLES.index(self.role(repo, who)) >= records.ROLES.index(role)
 
-    def bare(self, repo: Repository) -> Bare:
+    def bare(self, repo: records.Repository) -> Bare:
         if repo.id not in self._bares:
             path = self.folder / "repos" / repo.owner / f"{repo.name}.git"
             self._bares[repo.id] = Bare(path)
         return self._bares[repo.id]
 
-    def issue_of(self, pull: Pull) -> Issue:
+    def issue_of(self, pull: records.Pull) -> records.Issue:
         """Return a pull request's issue; both have the same id."""
         issue = self.store.issues.get(pull.id)
         assert issue is not None  # noqa: S101  they are made together
@@ -260,33 +239,23 @@ class Forge:
     def note(
         self,
         issue: int,
-        actor: User,
+        actor: records.User,
         event: str,
-        *,
-        label: Label | None = None,
-        assignee: int | None = None,
-        commit: str | None = None,
+        **more: Any,  # noqa: ANN401  an event's own fields
     ) -> None:
         """Keep what was done to the issue of an id; only inside `Store.change`."""
-        self.store.issue_events.put(
-            IssueEvent(
-                id=self.store.next_id(),
-                issue=issue,
-                actor=actor.id,
-                event=event,
-                created_at=self.now(),
-                label=(label.name, label.color) if label is not None else None,
-                assignee=assignee,
-                commit=commit,
-            )
+        number, now, by = self.store.next_id(), self.now(), actor.id
+        made = records.IssueEvent(
+            id=number, issue=issue, actor=by, event=event, created_at=now, **more
         )
+        self.store.issue_events.put(made)
 
-    def update(self, repo: Repository, **changes: object) -> Repository:
+    def update(self, repo: records.Repository, **changes: object) -> records.Repository:
         newest = self.store.repositories.get(repo.id) or repo
         with self.store.change():
             return self.store.repositories.put(replace(newest, **changes))
 
-    def numbered(self, repo: Repository) -> Repository:
+    def numbered(self, repo: records.Repository) -> records.Repository:
         """Count `last_number` up for a new issue or pull; return the repository.
 
         The caller's record may be stale: other requests run while a body is read.
@@ -294,7 +263,7 @@ class Forge:
         newest = self.store.repositories.get(repo.id) or repo
         return self.update(newest, last_number=newest.last_number + 1)
 
-    def known(self, full_name: str) -> Repository:
+    def known(self, full_name: str) -> records.Repository:
         """Return a repository that must be there."""
         repo = self.repository(full_name)
         if repo is None:

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec import json
 
@@ -27,12 +27,17 @@ class Table(Generic[R]):
         self._store = store
         self._kind = kind
         self._group = group
+        self.load()
+        store.tables.append(self)
+
+    def load(self) -> None:
+        """Forget what memory holds, and read the file."""
         self._records: dict[int, R] = {}
         self._groups: dict[Hashable, dict[int, None]] = {}
-        decode = json.Decoder(kind).decode
+        decode = json.Decoder(self._kind).decode
         query = "SELECT body FROM records WHERE kind = ? ORDER BY id"
-        for (body,) in store.db.execute(query, (kind.__name__,)):
-            self._place(decode(body))
+        for (body,) in self._store.db.execute(query, (self._kind.__name__,)):
+            self._replace(None, decode(body))
 
     def get(self, number: int) -> R | None:
         return self._records.get(number)
@@ -47,33 +52,26 @@ class Table(Generic[R]):
 
     def put(self, record: R) -> R:
         """Write a new record, or a new state of one; only inside `Store.change`."""
-        before = self._records.get(record.id)
-        self._store.on_rollback(lambda: self._restore(record.id, before))
         row = self._kind.__name__, record.id, json.encode(record)
-        self._store.db.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", row)
-        self._restore(record.id, record)
+        self._store.write("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", row)
+        self._replace(self._records.get(record.id), record)
         return record
 
     def remove(self, record: R) -> None:
         """Forget a record; only inside `Store.change`."""
-        self._store.on_rollback(lambda: self._restore(record.id, record))
         query = "DELETE FROM records WHERE kind = ? AND id = ?"
-        self._store.db.execute(query, (self._kind.__name__, record.id))
-        self._restore(record.id, None)
+        self._store.write(query, (self._kind.__name__, record.id))
+        self._replace(self._records.get(record.id), None)
 
-    def _place(self, record: R) -> None:
-        self._records[record.id] = record
-        self._groups.setdefault(self._group(record), {})[record.id] = None
-
-    def _restore(self, number: int, record: R | None) -> None:
-        before = self._records.pop(number, None)
+    def _replace(self, before: R | None, after: R | None) -> None:
         if before is not None:
             group = self._group(before)
-            del self._groups[group][number]
+            del self._records[before.id], self._groups[group][before.id]
             if not self._groups[group]:
                 del self._groups[group]
-        if record is not None:
-            self._place(record)
+        if after is not None:
+            self._records[after.id] = after
+            self._groups.setdefault(self._group(after), {})[after.id] = None
 
 
 class Store:
@@ -93,7 +91,8 @@ class Store:
             "CREATE TABLE IF NOT EXISTS records (kind TEXT, id INTEGER, body BLOB,"
             " PRIMARY KEY (kind, id)) WITHOUT ROWID"
         )
-        self._undo: list[Callable[[], None]] | None = None
+        self.tables: list[Table[Any]] = []
+        self._is_changing = False
         self.users = Table(self, records.User, lambda r: r.login.lower())
         self.tokens = Table(self, records.Token, lambda r: r.user)
         self.repositories = Table(
@@ -121,30 +120,29 @@ class Store:
 
         An error that leaves the outermost block undoes everything, in memory too.
         """
-        if self._undo is not None:
+        if self._is_changing:
             yield
             return
-        self._undo = []
+        self._is_changing = True
         self.db.execute("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:
             self.db.execute("ROLLBACK")
-            for undo in reversed(self._undo):
-                undo()
+            for table in self.tables:
+                table.load()
             raise
         else:
             self.db.execute("COMMIT")
         finally:
-            self._undo = None
+            self._is_changing = False
 
     def next_id(self) -> int:
         """Give an id that no record ever had; only inside `change`."""
         given = self._sequence.get(_SEQUENCE) or Sequence(id=_SEQUENCE, last=0)
         return self._sequence.put(Sequence(id=_SEQUENCE, last=given.last + 1)).last
 
-    def on_rollback(self, undo: Callable[[], None]) -> None:
-        """Remember how to undo what was just written; only inside `change`."""
-        if self._undo is None:
+    def write(self, query: str, values: tuple[object, ...]) -> None:
+        if not self._is_changing:
             raise RuntimeError("records are written inside `with store.change()` only")
-        self._undo.append(undo)
+        self.db.execute(query, values)

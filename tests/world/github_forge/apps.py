@@ -259,7 +259,7 @@ class Apps:
             permissions=permissions,
             expires_at=iso(self._forge.clock() + TOKEN_LASTS),
         )
-        return given(self._forge.add_key(bot, access=access)), access
+        return given(self._forge.add_token(bot.login, access=access)), access
 
     def caller(self, signed: str) -> Caller:
         """Return the App that signed a token.

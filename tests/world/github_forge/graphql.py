@@ -114,7 +114,7 @@ class Root:
         viewer.need(repo, "write", "pull_requests")
         with service.forge.store.change():
             drafted = replace(pull, draft=action == "converted_to_draft")
-            service.events.pull(
+            service.events.tell(
                 repo, user, action, service.forge.store.pulls.put(drafted)
             )
         return _DONE

@@ -61,7 +61,7 @@ def delete_issue(service: Service, actor: User, issue: Issue) -> None:
     """Delete an issue with all that was said in it: from now on it answers 410."""
     repo = _home(service, issue)
     with service.forge.store.change():
-        service.events.issue(repo, actor, "deleted", issue)
+        service.events.tell(repo, actor, "deleted", issue)
         _leave(service, issue, None)
         for comment in service.forge.store.comments.of(issue.id):
             _drop_reactions(service, comment.id)
@@ -100,7 +100,7 @@ def transfer_issue(
             "new_issue": shown.issue(new, moved),
             "new_repository": shown.repository(new),
         }
-        service.events.issue(old, actor, "transferred", issue, changes=became)
+        service.events.tell(old, actor, "transferred", issue, changes=became)
         was = {
             "old_issue": shown.issue(old, issue),
             "old_repository": shown.repository(old),
@@ -112,7 +112,7 @@ def transfer_issue(
         for reaction in store.reactions.of(issue.id):
             store.reactions.put(replace(reaction, subject=moved.id))
         _leave(service, issue, moved.id)
-        service.events.issue(new, actor, "opened", moved, changes=was)
+        service.events.tell(new, actor, "opened", moved, changes=was)
     return moved
 
 

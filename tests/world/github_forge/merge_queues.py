@@ -147,7 +147,7 @@ class MergeGroups:
                 actor = user or self.actor()
                 note(self._service, pull, actor, REMOVED)
                 events = self._service.events
-                events.pull(repo, actor, "dequeued", pull, reason=why)
+                events.tell(repo, actor, "dequeued", pull, reason=why)
 
     # --- one step -----------------------------------------------------------------
 
@@ -324,7 +324,7 @@ class MergeQueues:
                     )
                 )
                 note(self._service, pull, user, ADDED)
-                self._service.events.pull(repo, user, "enqueued", pull)
+                self._service.events.tell(repo, user, "enqueued", pull)
         self._happened.set()
         return entry
 

@@ -242,7 +242,7 @@ def signed_by(service: Service, request: web.Request) -> Caller:
 
 async def get_app(call: Call) -> Answer:
     app = _app(call)
-    owner = call.service.renderer.who(app.owner)
+    owner = call.renderer.who(app.owner)
     count = len(Apps(call.service.forge).installations.of(app.id))
     return Answer(app_view(call.site, app, owner, count))
 
@@ -253,14 +253,14 @@ async def get_public_app(call: Call) -> Answer:
         return Answer(shapes.app(call.site, slug))
     apps = Apps(call.service.forge)
     app = found(next(iter(apps.known.of(slug)), None))
-    owner = call.service.renderer.who(app.owner)
+    owner = call.renderer.who(app.owner)
     return Answer(app_view(call.site, app, owner, len(apps.installations.of(app.id))))
 
 
 async def get_repo_installation(call: Call) -> Answer:
     app = _app(call)
     one = found(Apps(call.service.forge).installed_in(app, call.repo.id))
-    owner = call.service.renderer.who(one.owner)
+    owner = call.renderer.who(one.owner)
     return Answer(installation_view(call.site, one, app, owner))
 
 
@@ -268,7 +268,7 @@ async def list_installations(call: Call) -> Answer:
     app = _app(call)
 
     def shown(one: Installation) -> dict[str, object]:
-        owner = call.service.renderer.who(one.owner)
+        owner = call.renderer.who(one.owner)
         return installation_view(call.site, one, app, owner)
 
     return call.page(Apps(call.service.forge).installations.of(app.id), shown)
@@ -279,7 +279,7 @@ async def list_repositories(call: Call) -> Answer:
         raise Refused(403, "This endpoint takes the token of an installation.")
     opened = map(call.store.repositories.get, call.token.access.repos)
     repos = [repo for repo in opened if repo is not None]
-    return call.page(repos, call.service.renderer.repository, "repositories")
+    return call.page(repos, call.renderer.repository, "repositories")
 
 
 async def create_token(call: Call) -> Answer:
@@ -293,7 +293,7 @@ async def create_token(call: Call) -> Answer:
     permissions = _permissions(one, asked.permissions)
     secret, access = Apps(call.service.forge).token(one, repos, permissions)
     faces = [
-        call.service.renderer.repository(found(call.store.repositories.get(repo)))
+        call.renderer.repository(found(call.store.repositories.get(repo)))
         for repo in repos
     ]
     return Answer(token(secret, access, faces), 201)
@@ -334,7 +334,8 @@ def _permissions(
 async def revoke_token(call: Call) -> Answer:
     if call.token.access is None:
         raise Refused(403, "This endpoint takes the token of an installation.")
-    call.service.forge.drop(call.token)
+    with call.store.change():
+        call.store.tokens.remove(call.token)
     return Answer(status=204)
 
 

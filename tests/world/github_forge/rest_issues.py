@@ -64,9 +64,8 @@ def reassign(call: Call, issue: Issue, wanted: list[User]) -> Issue:
 
 def _tell_assigned(call: Call, issue: Issue, event: str, number: int) -> None:
     call.service.forge.note(issue.id, call.user, event, assignee=number)
-    renderer = call.service.renderer
-    face = renderer.user(renderer.who(number))
-    call.service.events.either(call.repo, call.user, event, issue, assignee=face)
+    face = call.renderer.user(call.renderer.who(number))
+    call.tell(event, issue, assignee=face)
 
 
 def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]:
@@ -101,7 +100,7 @@ async def change_issue(call: Call) -> Answer:
         if not isinstance(asked.assignees, UnsetType):
             call.need("triage")
             issue = reassign(call, issue, assignees(call, asked.assignees, issue))
-    return Answer(call.service.renderer.issue(call.repo, issue))
+    return Answer(call.renderer.issue(call.repo, issue))
 
 
 def _edited(call: Call, issue: Issue, asked: _AnEdit) -> Issue:
@@ -112,7 +111,7 @@ def _edited(call: Call, issue: Issue, asked: _AnEdit) -> Issue:
         now = call.service.forge.now()
         changed = replace(issue, title=title, body=body, updated_at=now)
         issue = call.store.issues.put(changed)
-        call.service.events.issue(call.repo, call.user, "edited", issue, changes=was)
+        call.tell("edited", issue, changes=was)
     return issue
 
 
@@ -128,9 +127,8 @@ class NewLabel(Body):
 
 
 async def list_labels(call: Call) -> Answer:
-    renderer = call.service.renderer
     labels = call.store.labels.of(call.repo.id)
-    return call.page(labels, lambda one: renderer.label(call.repo, one))
+    return call.page(labels, lambda one: call.renderer.label(call.repo, one))
 
 
 async def create_label(call: Call) -> Answer:
@@ -147,13 +145,13 @@ async def create_label(call: Call) -> Answer:
                 description=asked.description,
             )
         )
-    face = call.service.renderer.label(call.repo, label)
+    face = call.renderer.label(call.repo, label)
     return Answer(face, 201, {"Location": face["url"]})
 
 
 async def get_label(call: Call) -> Answer:
     label = found(find_label(call.store, call.repo, call.word("name")))
-    return Answer(call.service.renderer.label(call.repo, label))
+    return Answer(call.renderer.label(call.repo, label))
 
 
 async def delete_label(call: Call) -> Answer:
@@ -182,7 +180,7 @@ async def delete_comment(call: Call) -> Answer:
     issue = found(call.store.issues.get(comment.issue))
     with call.store.change():
         issue = call.store.issues.put(replace(issue, comments=issue.comments - 1))
-        call.service.events.comment(call.repo, call.user, "deleted", (issue, comment))
+        call.tell("deleted", comment)
         for reaction in call.store.reactions.of(comment.id):
             call.store.reactions.remove(reaction)
         call.store.comments.remove(comment)
@@ -193,7 +191,7 @@ async def list_reactions(call: Call) -> Answer:
     content = call.asked("content")
     known = call.store.reactions.of(comment_of(call).id)
     given = [one for one in known if content in {"", one.content}]
-    return call.page(given, call.service.renderer.reaction)
+    return call.page(given, call.renderer.reaction)
 
 
 _COMMENT = _ISSUES + r"/comments/{comment:\d+}"

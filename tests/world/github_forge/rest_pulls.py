@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
-from brat.forge.rest.rest_pulls import REVIEWS
+from brat.forge.rest.rest_issues import REVIEWS
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments
@@ -122,7 +122,7 @@ def _submitted(call: Call, pull: Pull, state: str, body: str) -> Review:
 
 def _tell(call: Call, action: str, pull: Pull, review: Review) -> None:
     """Announce a review that was submitted or dismissed."""
-    events, renderer = call.service.events, call.service.renderer
+    events, renderer = call.service.events, call.renderer
     face = face_of(call, review, pull.number)
     body = {
         "pull_request": renderer.pull(call.repo, pull),
@@ -211,12 +211,12 @@ async def change_pull(call: Call) -> Answer:
                 call.service.forge.note(issue.id, call.user, "base_ref_changed")
             if was:
                 events = call.service.events
-                events.pull(call.repo, call.user, "edited", pull, changes=was)
+                events.tell(call.repo, call.user, "edited", pull, changes=was)
             if asked.state == "closed" and issue.state == "open":
                 call.service.close_pull(call.repo, call.user, pull)
             elif asked.state == "open" and issue.state == "closed":
                 pull = _reopen(call, pull)
-    return Answer(call.service.renderer.full_pull(call.repo, pull))
+    return Answer(call.renderer.full_pull(call.repo, pull))
 
 
 def _rewrite(call: Call, pull: Pull, asked: PullChange) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def _reopen(call: Call, pull: Pull) -> Pull:
         replace(issue, state="open", closed_at=None, closed_by=None, updated_at=now)
     )
     call.service.forge.note(issue.id, call.user, "reopened")
-    call.service.events.pull(call.repo, call.user, "reopened", pull)
+    call.tell("reopened", pull)
     return pull
 
 

@@ -15,7 +15,7 @@ from nacl.public import PrivateKey, SealedBox
 from brat.forge.resources.forge_records import Record
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
-from brat.forge.service.run_start import SECRET, run_secrets
+from brat.forge.service.programs import SECRET, run_secrets
 from brat.forge.storage.record_store import Table
 
 KEY: Final = PrivateKey.generate()

@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
 from brat.forge.resources.wire import Refused, fields
-from brat.forge.rest.rest_call import Answer, Body, Call, Route
-from brat.forge.rest.rest_checks import commit_of
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, made
+from brat.forge.rest.rest_repositories import commit_of
 from tests.world.github_forge import shapes
 from tests.world.github_forge.dull import dull
 from tests.world.github_forge.shapes import CommitStatus, said_in
@@ -22,7 +22,7 @@ class NewStatus(Body):
 
 
 def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
-    who = call.service.renderer.user(call.service.renderer.who(one.creator))
+    who = call.renderer.user(call.renderer.who(one.creator))
     return {
         **dull("status"),
         **fields(one, "id state description target_url context created_at"),
@@ -66,8 +66,7 @@ async def create_status(call: Call) -> Answer:
             )
         )
         _announce(call, status)
-    face = _face(call, status)
-    return Answer(face, 201, {"Location": face["url"]})
+    return made(_face(call, status))
 
 
 async def combined_status(call: Call) -> Answer:

@@ -84,7 +84,7 @@ def _issue(call: Call, number: int) -> tuple[Repository, Issue]:
 
 def _face(call: Call, issue: Issue) -> dict[str, Any]:
     repo = found(call.store.repositories.get(issue.repo))
-    return call.service.renderer.issue(repo, issue)
+    return call.renderer.issue(repo, issue)
 
 
 def _in_order(call: Call, parent: Issue) -> list[Child]:
@@ -152,7 +152,7 @@ def _touched(call: Call, issue: Issue) -> Issue:
 def _tell(
     call: Call, action: str, parent: Issue, child: tuple[Repository, Issue]
 ) -> None:
-    renderer, (home, sub) = call.service.renderer, child
+    renderer, (home, sub) = call.renderer, child
     body = {
         "sub_issue_id": sub.id,
         "sub_issue": renderer.issue(home, sub),
@@ -166,7 +166,7 @@ def _tell(
 def _tell_blocked(
     call: Call, action: str, issue: Issue, blocker: tuple[Repository, Issue]
 ) -> None:
-    renderer, (home, by) = call.service.renderer, blocker
+    renderer, (home, by) = call.renderer, blocker
     body = {
         "blocked_issue_id": issue.id,
         "blocked_issue": renderer.issue(call.repo, issue),
@@ -181,7 +181,7 @@ def _tell_blocked(
 
 def _organization(call: Call) -> dict[str, Any]:
     """Return the owner as an organization: GitHub describes the event only so."""
-    face = call.service.renderer.user(call.service.renderer.owner(call.repo))
+    face = call.renderer.user(call.renderer.owner(call.repo))
     url = f"{call.site.api}/orgs/{face['login']}"
     links = ("events", "hooks", "issues", "members", "public_members", "repos")
     return {

@@ -112,7 +112,7 @@ def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
 def tell(call: Call, pull: Pull, one: LineComment) -> None:
     body = {
         "comment": face_of(call, one, pull.number),
-        "pull_request": call.service.renderer.pull(call.repo, pull),
+        "pull_request": call.renderer.pull(call.repo, pull),
     }
     kind = ("pull_request_review_comment", "created")
     call.service.events.send(call.repo, call.user, kind, body)

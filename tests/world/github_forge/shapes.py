@@ -286,7 +286,7 @@ class FullRenderer(Renderer):
     def pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request as lists show it."""
         shape, issue = super().pull(repo, one), self._forge.issue_of(one)
-        del shape["merged"], shape["merged_by"]
+        del shape["merged"]
         owner = self.user(self.owner(repo))
         sides = {
             side: {"label": f"{repo.owner}:{branch}", "user": owner} | shape[side]
@@ -411,7 +411,7 @@ async def get_user(call: Call) -> Answer:
 
 
 async def get_repository(call: Call) -> Answer:
-    owner = call.service.renderer.owner(call.repo)
+    owner = call.renderer.owner(call.repo)
     role = call.service.forge.role(call.repo, call.user)
     face = {
         **dull("full-repository"),

@@ -24,6 +24,7 @@ from brat.forge.resources.wire import Site, fields
 from brat.forge.rest.rest_call import PER_PAGE, Answer, Call
 from brat.forge.service.announcements import (
     DEADLINE_S,
+    About,
     Events,
     ForgeContext,
     Kind,
@@ -69,20 +70,24 @@ class FullEvents(Events):
         super().__init__(service)
         self._renderer = renderer
 
-    def pull(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        pull: Pull,
-        **more: Any,  # noqa: ANN401  JSON
+    def told(self, repo: Repository, about: About) -> tuple[str, dict[str, Any]]:
+        event, body = super().told(repo, about)
+        if isinstance(about, Pull):
+            shown = self._renderer.announced_pull(repo, about)
+            body = {"number": about.number, "pull_request": shown}
+        if isinstance(about, Run):
+            body |= {"workflow": workflow(about.path)}
+        return event, body
+
+    def tell(
+        self, repo: Repository, actor: User, action: str, about: About, **more: object
     ) -> None:
-        """A pull request was opened, closed, reopened, edited, or its head moved."""
-        body = {
-            "number": pull.number,
-            "pull_request": self._renderer.announced_pull(repo, pull),
-        }
-        self.send(repo, actor, ("pull_request", action), body | more)
+        """Something was done to a record; of a run its job is told, too."""
+        super().tell(repo, actor, action, about, **more)
+        if isinstance(about, Run):
+            job = self._renderer.job(repo, about, None)
+            step = _STEPS.get(action, action)
+            self.send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 
     def push(self, repo: Repository, actor: User, move: Move) -> None:
         """A branch or tag moved, came or went; other refs are not told of."""
@@ -90,17 +95,6 @@ class FullEvents(Events):
             found = (repo, self._context.forge.bare(repo))
             body = push(self._context.site, found, actor, move)
             self.send(repo, actor, ("push", None), body)
-
-    def run(self, repo: Repository, actor: User, action: str, run: Run) -> None:
-        """A workflow run was requested, is in progress, or completed; so is its job."""
-        body = {
-            "workflow_run": self._renderer.run(repo, run),
-            "workflow": workflow(run.path),
-        }
-        self.send(repo, actor, ("workflow_run", action), body)
-        job = self._renderer.job(repo, run, None)
-        step = _STEPS.get(action, action)
-        self.send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 
 
 PRESSED: Final = ("check_run", "requested_action")

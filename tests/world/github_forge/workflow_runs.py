@@ -32,7 +32,7 @@ from brat.forge.resources.forge_records import (
 )
 from brat.forge.resources.wire import Refused, iso
 from brat.forge.rest.rest_call import Answer, Call, Route, secret_of
-from brat.forge.rest.rest_runs import (
+from brat.forge.rest.rest_repositories import (
     workflow_of,
     workflow_paths,
 )
@@ -84,6 +84,12 @@ class SessionFiles(WorkflowFiles):
         bare = self.forge.bare(repo)
         tip = bare.tip(repo.default_branch)
         return tip is not None and bare.file(tip, path) is not None
+
+    def title_of(self, path: str, inputs: Mapping[str, str]) -> str:
+        if inputs.get("session"):
+            return super().title_of(path, inputs)
+        is_ci = bool(inputs.get("ci"))
+        return "brat ci" if is_ci else path.rpartition("/")[2].rpartition(".")[0]
 
     def handover(self, run: Run) -> dict[str, str]:
         """Return the run's folder, the address and the run's own token for it."""
@@ -224,7 +230,7 @@ class EveryFile(SessionFiles):
             permissions=allowed,
             expires_at=iso(forge.clock() + TOKEN_LASTS),
         )
-        return forge.add_key(holder, repo=repo.id, access=access)
+        return forge.add_token(holder.login, repo=repo.id, access=access)
 
     def _opened(self, repo: Repository, actor: User, run: Run) -> None:
         if run.path in OWN_WORKFLOWS and not run.inputs.get("ci"):
@@ -241,7 +247,7 @@ class EveryFile(SessionFiles):
                 started_at=run.created_at,
             )
         )
-        events.check_run(repo, actor, "created", check)
+        events.tell(repo, actor, "created", check)
 
     def _closed(self, repo: Repository, actor: User, run: Run) -> None:
         events, store = self._service.events, self._service.forge.store
@@ -255,7 +261,7 @@ class EveryFile(SessionFiles):
                         completed_at=run.updated_at,
                     )
                 )
-                events.check_run(repo, actor, "completed", ended)
+                events.tell(repo, actor, "completed", ended)
 
 
 async def list_workflows(call: Call) -> Answer:
