@@ -108,7 +108,11 @@ class Call:
 
     def changed_since(self, one: Issue | Comment) -> bool:
         """Say whether a record was changed at or after the time in the query."""
-        return parse(one.updated_at) >= parse(self.asked("since") or EPOCH)
+        try:
+            since = parse(self.asked("since") or EPOCH)
+        except ValueError as error:
+            raise Refused(422, f"since is no time: {error}") from error
+        return parse(one.updated_at) >= since
 
     def tell(self, action: str, about: "About", **more: object) -> None:
         """Tell what the caller did; only inside `Store.change`."""

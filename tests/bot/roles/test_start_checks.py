@@ -175,7 +175,7 @@ def test_ci_starts_by_the_file_that_is_meant_or_by_the_command(
 
 
 JOB = "on: issues\njobs: {{loop: {{permissions: {}, steps: []}}}}"
-ALL = ["actions", "checks", "contents", "issues", "pull-requests"]
+ALL = ["actions", "checks", "contents", "issues", "pull-requests", "statuses"]
 
 
 @looped(
