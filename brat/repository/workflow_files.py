@@ -70,7 +70,8 @@ def pin_in(noted: str) -> Pin | None:
 
 LOOP: Final = "brat.yml"
 """The one file of the mode without a server: it calls brat's own at a commit."""
-COPIED: Final = (LOOP, "brat-jobs.yml", "brat-task.yml", "brat-wake.yml")
+WAKE: Final = "brat-wake.yml"
+COPIED: Final = (LOOP, "brat-jobs.yml", "brat-task.yml", WAKE)
 """The same with copies of what it calls, for Enterprise Server: it cannot call a
 repository of github.com, and takes another version of the upload."""
 HOSTED: Final = ("brat-task.yml", "brat-task-live.yml")
@@ -160,8 +161,11 @@ def proposed(checkout: Checkout, name: str) -> str:
 
 
 def needed(checkout: Checkout) -> tuple[str, ...]:
-    """Return the names of the files that a repository without a server needs."""
-    return COPIED if _is_on_server(checkout) else (LOOP,)
+    """Return the names of the files that a repository without a server needs.
+
+    No event tells that a run has ended which a job's token started, as CI's is.
+    """
+    return COPIED if _is_on_server(checkout) else (LOOP, WAKE)
 
 
 def compare(checkout: Checkout, names: tuple[str, ...] = EVERY) -> tuple[Differs, ...]:

@@ -34,7 +34,7 @@ LOG_KEY = "environments/brat/secrets"
 SIGNERS = "actions/variables/BRAT_ALLOWED_SIGNERS"
 CI_VARIABLE = "actions/variables/BRAT_CI_WORKFLOW"
 FINISHED = [*["ok"] * 6, "hand", "ok", "hand", "ok"]
-FILES = {"brat.yml"}
+FILES = {"brat.yml", "brat-wake.yml"}
 
 
 @pytest.fixture
@@ -468,8 +468,9 @@ async def test_undo_names_merged_files_and_leaves_what_people_made(
 
     said = await person.type("--undo --yes")
 
-    files = ".github/workflows/brat.yml, .brat/allowed_signers"
-    assert f"hand  delete the merged files on main: {files}" in said.err
+    ours = ".github/workflows/brat.yml, .github/workflows/brat-wake.yml"
+    merged_files = f"{ours}, .brat/allowed_signers"
+    assert f"hand  delete the merged files on main: {merged_files}" in said.err
     assert "1 left to do by hand" in said.err
     assert "the label brat stays" in said.err
 

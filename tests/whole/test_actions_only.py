@@ -200,7 +200,8 @@ def test_one_command_and_one_merge_lead_to_a_landed_convoy(tmp_path: Path) -> No
         ".brat/config.toml",
         ".github/workflows/ci.yml",
     }
-    assert added == {ONE_FILE, ".brat/allowed_signers", "words/said_1.py"}
+    ours = {ONE_FILE, ".github/workflows/brat-wake.yml", ".brat/allowed_signers"}
+    assert added == {*ours, "words/said_1.py"}
     seen = look(tmp_path / "brat")
     (comment,) = seen.comments[str(convoy.issue)]
     assert comment["user"]["login"] == "github-actions[bot]"
