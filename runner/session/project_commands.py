@@ -37,6 +37,7 @@ from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
 from runner.session.proxy_client import proxied, unreached
 from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
+from runner.workspace.stray_content import paths_in
 from runner.workspace.workspace import Workspace, ignore_files
 
 OUTPUT_BYTES: Final = 1_000_000
@@ -225,8 +226,7 @@ def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
     workspace.git("read-tree", "--reset", "-u", "HEAD")
     # With what is ignored: none of it is the agent's.
     found = workspace.git("ls-files", "--others", "--directory", "-z").stdout
-    names = found.decode(errors="surrogateescape").split("\0")
-    litter = tuple(pattern(name) for name in names if name)
+    litter = tuple(map(pattern, paths_in(found)))
     if (own := workspace.folder / ".git").is_dir():
         ignore_files(own, litter)
     return litter

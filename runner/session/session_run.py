@@ -206,11 +206,10 @@ class _Session:
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
         is_half = ending.exit_code != 0 or ending.cut_off
-        title, branch = self._started.title, workspace.branch
-        message = attempt_commits.CommitMessage(title, branch, half_done=is_half)
         litter = (*engines.litter(self._started.engine.type), *self._litter)
         own = workspace, budget_s, litter
-        work = AttemptCommits(*own, keeps_patch=self._keeps_patch).keep(message)
+        commits = AttemptCommits(*own, keeps_patch=self._keeps_patch)
+        work = commits.keep(self._started.title, half_done=is_half)
         asked = self._started.title, self._started.instructions
         known = self._redaction.but(asked)
         work = attempt_commits.without_leaks(work, workspace, self._started.gate, known)

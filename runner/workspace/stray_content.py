@@ -6,6 +6,7 @@ in which git alone changes something. The rest of the work lands without them.
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -271,33 +272,17 @@ def is_empty(folder: Path, link: str) -> bool:
     return False
 
 
-def changed_attributes(before: bytes, after: bytes) -> set[str]:
-    """Return the files of which two outputs of `git check-attr -z` differ."""
-    both = (each.split(b"\0") for each in (before, after))
-    old, new = ([*zip(each[::3], each[2::3], strict=False)] for each in both)
-    pairs = zip(old, new, strict=True)
-    return {os.fsdecode(path) for (path, was), (_, now) in pairs if was != now}
-
-
-def converted(attributes: bytes) -> set[str]:
-    """Return the files that `git check-attr -z` gives any value but "unset"."""
-    fields = attributes.split(b"\0")
-    pairs = zip(fields[::3], fields[2::3], strict=False)
-    return {os.fsdecode(path) for path, value in pairs if not value.startswith(b"uns")}
-
-
 def unfiltered(
-    folder: Path, attributes: bytes, *, landing: bool
+    folder: Path, filters: Iterable[tuple[str, str, str]], *, landing: bool
 ) -> dict[str, set[str]]:
     """Return the files that a filter should have written, by the reason.
 
-    `attributes` are by `git check-attr -z filter`. `landing`: return those that may
-    land as they are, or else those that may not: whoever clones them gets a raw file
-    in the place of a pointer, or reads what should be hidden.
+    `landing`: return those that may land as they are, or else those that may not:
+    whoever clones them gets a raw file in the place of a pointer, or reads what should
+    be hidden.
     """
-    fields = [*map(os.fsdecode, attributes.split(b"\0"))]
     found: dict[str, set[str]] = {}
-    for path, driver in zip(fields[::3], fields[2::3], strict=False):
+    for path, _, driver in filters:
         encrypts = bool(_ENCRYPTS.search(driver))
         is_kept = not encrypts and driver != "lfs"
         if driver in _NO_VALUES or landing != is_kept:
@@ -308,6 +293,33 @@ def unfiltered(
             reason = NOT_IN_LFS if driver == "lfs" else reason
             found.setdefault(reason, set()).add(path)
     return found
+
+
+def sizes_of(
+    changes: Iterable[PathChange | Staged], folder: Path
+) -> list[tuple[str, int]]:
+    """Return what lies in a folder of the changed files, with sizes, largest first."""
+    found = []
+    for each in changes:
+        with suppress(OSError, ValueError):
+            status = os.lstat(os.path.join(folder, each.path))  # noqa: PTH118
+            if stat.S_ISREG(status.st_mode):
+                found.append((each.path, status.st_size))
+    return sorted(found, key=lambda one: one[1], reverse=True)
+
+
+def is_same(folder: Path, other: Path, path: str) -> bool:
+    """Whether two folders have the same file at a path, of no more than may land."""
+    file = other / path
+    most = min(file.stat().st_size, gate.FILE_BYTES) if file.is_file() else 0
+    return most < gate.FILE_BYTES and read_hostile(folder / path, most + 1) == (
+        read_hostile(file, most + 1)
+    )
+
+
+def paths_in(listed: bytes) -> list[str]:
+    """Return the paths that git lists with `-z`."""
+    return [*filter(None, os.fsdecode(listed).split("\0"))]
 
 
 def sentences(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

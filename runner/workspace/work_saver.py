@@ -28,11 +28,7 @@ from runner import engines
 from runner.box.agent_box import boxed, session_room
 from runner.box.surroundings import STORE, read_hostile
 from runner.inputs.job_inputs import Inputs
-from runner.workspace.attempt_commits import (
-    AttemptCommits,
-    CommitMessage,
-    without_leaks,
-)
+from runner.workspace.attempt_commits import AttemptCommits, without_leaks
 from runner.workspace.workspace import Workspace
 
 FOLDER: Final = "checkpoint"
@@ -175,8 +171,8 @@ def main(argv: list[str]) -> int:
 def _save(folder: Path, order: _Order, used: Path) -> None:
     started, gate = order.started, order.started.gate
     workspace = Workspace(Path(order.checkout), used, started.base, order.branch)
-    message = CommitMessage(started.title, order.branch, half_done=True)
-    work = AttemptCommits(workspace, LONGEST_S, order.litter).keep(message)
+    commits = AttemptCommits(workspace, LONGEST_S, order.litter)
+    work = commits.keep(started.title, half_done=True)
     work = without_leaks(work, workspace, gate)
     refused = refusals(work.changes, work.patch_bytes, gate, started.limits)
     if work.bundle is None or refused or passing(work.between, gate):
