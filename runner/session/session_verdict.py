@@ -7,7 +7,6 @@ land.
 
 import signal
 from collections.abc import Iterator
-from itertools import chain
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -61,28 +60,21 @@ def conclude(seen: Seen, answer: str = "", asked: str = "") -> Finding:
 
     If an answer is `asked` for, a plan or a report, no change is.
     """
-    if seen.unprepared:
-        return Finding("failure", "setup", seen.unprepared)
     for finding in _ended(seen):
         return finding
-    if asked:
-        if seen.report.status == "done" and answer:
-            return Finding("success", "exited", f"The agent answered with a {asked}.")
-        said = (seen.report.status or "none").replace("_", " ")
-        why = f"The agent produced no {asked} (status: {said}): {seen.report.summary}"
-        return Finding("failure", "nothing", why)
-    for finding in chain(_said(seen), _left(seen)):
-        return finding
-    if seen.unaccepted:
-        return Finding("failure", _clean(seen), seen.unaccepted)
-    what = "more file" if seen.goes_on else "file"
-    changed = f"Changed {counted(len(seen.work.changes), what)}."
-    return Finding("success", _clean(seen), changed)
+    if not asked:
+        return next(_worked(seen))
+    if seen.report.status == "done" and answer:
+        return Finding("success", "exited", f"The agent answered with a {asked}.")
+    said = (seen.report.status or "none").replace("_", " ")
+    why = f"The agent produced no {asked} (status: {said}): {seen.report.summary}"
+    return Finding("failure", "nothing", why)
 
 
 def _ended(seen: Seen) -> Iterator[Finding]:
-    ending = seen.ending
-    trouble = seen.report.trouble
+    ending, trouble = seen.ending, seen.report.trouble
+    if seen.unprepared:
+        yield Finding("failure", "setup", seen.unprepared)
     if ending.cancelled:
         yield Finding("cancelled", "cancelled", "The job was cancelled.")
     if ending.fault:
@@ -113,8 +105,8 @@ def _last(seen: Seen) -> str:
     return full_stop(f": {seen.report.last}" if seen.report.last else "")
 
 
-def _said(seen: Seen) -> Iterator[Finding]:
-    ended = _clean(seen)
+def _worked(seen: Seen) -> Iterator[Finding]:
+    ended: Outcome = "uncommitted" if seen.work.leftover else "exited"
     match seen.report.status:
         case None:
             why = "The agent exited without saying that it was done."
@@ -138,22 +130,18 @@ def _said(seen: Seen) -> Iterator[Finding]:
             why = "The agent said that there was nothing to do."
             yield Finding("noop", ended, why)
         case _:
-            return
-
-
-def _left(seen: Seen) -> Iterator[Finding]:
+            pass
     if seen.oversized:
         yield Finding("failure", "oversized", " ".join(seen.oversized))
-    ended = _clean(seen)
     for why in (*seen.work.faults, *seen.refusals):
         yield Finding("failure", ended, why)
     if seen.ending.survivors:
         left = f"{seen.ending.survivors} of the agent's processes could not be killed."
         yield Finding("failure", ended, left)
-
-
-def _clean(seen: Seen) -> Outcome:
-    return "uncommitted" if seen.work.leftover else "exited"
+    if seen.unaccepted:
+        yield Finding("failure", ended, seen.unaccepted)
+    changed = counted(len(seen.work.changes), "more file" if seen.goes_on else "file")
+    yield Finding("success", ended, f"Changed {changed}.")
 
 
 def too_large(work: Work, started: TaskStarted) -> tuple[str, ...]:
