@@ -15,6 +15,17 @@ from collections.abc import Sequence
 libc = ctypes.CDLL(None, use_errno=True)
 DIE_WITH_PARENT, DUMPABLE, NO_NEW_RIGHTS, DROP_RIGHT = 1, 4, 38, 24
 CANNOT_START = 126
+
+
+class Box:
+    """What a box is to be, as `namespaces` is told it."""
+
+    def __init__(
+        self, places: Sequence[str], exits: Sequence[int], user: Sequence[str]
+    ) -> None:
+        self.places, self.exits, self.user = places, exits, user
+
+
 CLONE = {"x86_64": 56, "aarch64": 220}
 """The number of that call, by the kind of machine."""
 
@@ -44,6 +55,14 @@ def become_program(program: list[str]) -> int:
     except OSError as error:
         sys.stderr.write(f"brat: cannot start {program[0]}: {error.strerror}.\n")
         return CANNOT_START
+
+
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def handle(how: signal.Handlers, *numbers: int) -> None:
+    for each in numbers:
+        signal.signal(each, how)
 
 
 def end_like(status: int) -> int:
