@@ -144,7 +144,7 @@ class _Run:
             told = call.prompt.read_text(encoding="utf-8")
             self._steering = Steering(says(told), inbox, worded)
         if job.proxy:
-            job.proxy.listen(self._note_refused)
+            job.proxy.note = self._note_refused
 
     def go(
         self, argv: tuple[str, ...], folder: Path, stop: Stop

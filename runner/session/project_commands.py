@@ -30,7 +30,7 @@ from convoy.gate import pattern
 from convoy.text import Redaction, clean, shortened
 from grite import outbound
 from runner.box import surroundings
-from runner.box.agent_box import BoxReport, NetworkExit, Room, boxed, session_room
+from runner.box.agent_box import BoxReport, NetworkExit, boxed, session_room
 from runner.box.supervisor import Ending, Order, Sink, Stop, Stream, supervise
 from runner.engines.engine_events import Text
 from runner.inputs.job_inputs import Inputs
@@ -76,11 +76,6 @@ class Setting(Struct, frozen=True):
             **outbound.named_in(inputs.offered).without_passwords(),
         }
 
-    def room(self, checkout: Path) -> Room:
-        """Return where they work: in this checkout, with a box or without one."""
-        is_boxed = self.started.box == "on"
-        return session_room(self.inputs, checkout, self.scratch, is_boxed=is_boxed)
-
     def run(
         self,
         order: Order,
@@ -93,7 +88,9 @@ class Setting(Struct, frozen=True):
 
         One that cannot have one is not started.
         """
-        with boxed(order.argv, self.room(order.folder), way, also) as box:
+        where, is_boxed = (order.folder, self.scratch), self.started.box == "on"
+        room = session_room(self.inputs, *where, is_boxed=is_boxed)
+        with boxed(order.argv, room, way, also) as box:
             ending = supervise(replace(order, argv=box.argv, fds=box.fds), sink, stop)
             report = BoxReport() if ending.fault else box.report()
         refusal = report.refusal(is_killed=ending.is_killed)

@@ -26,12 +26,7 @@ from convoy.events.session_events import TaskStarted
 from grite import outbound
 from runner import engines
 from runner.box.agent_box import NetworkExit
-from runner.box.kernel import (
-    CLOSED,
-    LOOPBACK,
-    listening,
-    receive_sockets,
-)
+from runner.box.kernel import CLOSED, LOOPBACK, listening, receive_sockets
 from runner.box.processes import launched
 from runner.engines import engine_events as events, row as rows
 from runner.engines.row import Call
@@ -144,7 +139,8 @@ class ProxyClient:
             self._selector.register(each, selectors.EVENT_READ)
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._note: Callable[[events.Said], None] = lambda _said: None
+        self.note: Callable[[events.Said], None] = lambda _said: None
+        """Takes each refusal and each cap that is met, and how the network is."""
         self._unread = b""
         self._used: dict[str, events.Usage] = {}
         self._calls = 0
@@ -199,10 +195,6 @@ class ProxyClient:
         local = protocol.local_services(self.hosts)
         return NetworkExit(self._handing.fileno(), (*self._ports, *local))
 
-    def listen(self, note: Callable[[events.Said], None]) -> None:
-        """Call `note` with each refusal and each cap that is met."""
-        self._note = note
-
     def fileno(self) -> int:
         return self._selector.fileno()
 
@@ -231,7 +223,7 @@ class ProxyClient:
         said, found = receive_sockets(self._taking.detach())
         if said != CLOSED:
             self.leak = said.decode("utf-8", "replace") or "it was not tried"
-        self._note(protocol.Network(closed=not self.leak, why=self.leak))
+        self.note(protocol.Network(closed=not self.leak, why=self.leak))
         if found:
             self._close_sockets()
             self._sockets = found
@@ -311,8 +303,8 @@ class ProxyClient:
                 self._used[told.model] = told.with_each(before, add)
             case protocol.Refused():
                 self.refused.append(told.what)
-                self._note(told)
+                self.note(told)
             case protocol.Spent():
                 self.over = True
                 self.trouble = events.Error(kind="budget", message=told.why)
-                self._note(self.trouble)
+                self.note(self.trouble)

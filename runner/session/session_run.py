@@ -46,9 +46,8 @@ from runner.workspace.handoff import NobodySigned, handed_off
 from runner.workspace.work_saver import WorkSaver
 from runner.workspace.workspace import (
     WHO_COMMITS,
-    Folders,
     Workspace,
-    fresh_folders,
+    fresh,
     missing_content,
     prepare_workspace,
 )
@@ -69,7 +68,7 @@ def live_feed(inputs: Inputs) -> AbstractContextManager["LiveFeed | None"]:
     why = why_exposed(inputs.feed.token, trusted_programs.folders())
     if not why:
         return LiveFeed(OidcExchange(inputs.feed))
-    note(inputs, f"The live feed is off: {why}.", sys.stdout)
+    note(inputs, f"The live feed is off: {why}.")
     return nullcontext()
 
 
@@ -91,11 +90,12 @@ class _Session:
         inputs: Inputs,
         started: TaskStarted,
         stop: Stop,
-        folders: Folders,
+        scratch: Path,
+        checkout: Path,
         *,
         keeps_patch: bool,
     ) -> None:
-        self._folders = folders
+        self._scratch, self._checkout = scratch, checkout
         self._keeps_patch = keeps_patch
         self._inputs = inputs
         self._started = started
@@ -114,14 +114,15 @@ class _Session:
         self._folder.claim(copied(facts.SessionSpawned, self._started))
         order = proxy_client.session_order(self._inputs, self._started)
         with proxy_client.proxied(order, self._inputs, self._started) as self._proxy:
-            return self._run(self._folders.scratch)
+            return self._run()
 
-    def _run(self, scratch: Path) -> result_folder.Result:
+    def _run(self) -> result_folder.Result:
+        scratch = self._scratch
         try:
             with self._stop.leaving_at_once():
                 self._bring_program()
                 workspace = prepare_workspace(
-                    self._inputs, self._started, self._folders.checkout, scratch
+                    self._inputs, self._started, self._checkout, scratch
                 )
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
@@ -170,19 +171,19 @@ class _Session:
                 self._inputs, engine, is_boxed=is_boxed
             )
         except (BratError, ValueError, OSError) as error:
-            note(self._inputs, str(error), sys.stdout)
+            note(self._inputs, str(error))
 
     @contextmanager
     def _setting(self, feed: "LiveFeed | None" = None) -> Iterator[Setting]:
         """Yield where a program runs, and show its output while the block lasts."""
-        with live_view(sys.stdout if self._inputs.on_actions else None) as view:
+        with live_view(self._inputs) as view:
 
             def show(text: str) -> None:
                 view(text)
                 if feed:
                     feed.output.show(text)
 
-            own = self._inputs, self._started, self._folders.scratch, self._folder
+            own = self._inputs, self._started, self._scratch, self._folder
             yield Setting(*own, self._redaction, show)
 
     def _run_engine(self, workspace: Workspace) -> tuple[Ending, Report]:
@@ -241,7 +242,7 @@ class _Session:
         )
         found = session_verdict.conclude(seen, answer, asked)
         # With paths as from the workspace, so that it is alike in each attempt.
-        said = found.why.replace(f"{self._folders.checkout}/", "")
+        said = found.why.replace(f"{self._checkout}/", "")
         notes = (*work.left_out, *report.left.notes)
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         result = copied(
@@ -311,23 +312,22 @@ def _run_guarded(guard: Callable[[Callable[[], int]], int]) -> int:
         job_inputs.prompted(env) if is_alone else (job_inputs.read_inputs(env), None)
     )
     harden(inputs.path, outbound.named_in(inputs.offered).variables)
-    mask(inputs, sys.stdout)
-    with fresh_folders(inputs) as folders:
+    mask(inputs)
+    with fresh(inputs.temp) as scratch, fresh(inputs.workspace) as checkout:
 
         def attended() -> int:
             """Run the session, unless the job is cancelled before its task is known."""
             with Stop() as stop:
                 try:
                     with stop.leaving_at_once():
-                        log = folders.scratch
-                        task = started or handed_off(inputs, log, _now_ms())
+                        task = started or handed_off(inputs, scratch, _now_ms())
                 except NobodySigned as error:
                     name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
                     result_folder.leave_turned_away(inputs.result, name, str(error))
                     raise
-                own = inputs, task, stop, folders
+                own = inputs, task, stop, scratch, checkout
                 result = _Session(*own, keeps_patch=is_alone).run()
-            annotate(inputs, result, sys.stdout, is_alone=is_alone)
+            annotate(inputs, result, is_alone=is_alone)
             return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 
         return guard(lambda: _told(attended))

@@ -79,11 +79,33 @@ class WorkSaver:
 
     def begin(self) -> None:
         """Start the process; whoever reaps it must call `ended`."""
+        workspace, folder = self._workspace, self._folder
         self._next = time.monotonic() + self._started.limits.checkpoint_s
+        program = (sys.executable, "-I", "-m", "runner.workspace.work_saver")
+        own, is_boxed = (workspace.folder, self._scratch), self._started.box == "on"
+        room = session_room(self._inputs, *own, is_boxed=is_boxed)
+        argv = (*program, str(folder))
         with contextlib.suppress(OSError):  # no room, no process: perhaps the next time
-            if not self._folder.is_dir():
-                self._prepare()
-            self._start()
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700)
+                _copy(workspace.store, folder / STORE)
+                told = str(workspace.folder), workspace.branch
+                order = _Order(*told, self._litter, self._started)
+                (folder / _ORDER).write_bytes(msgspec.json.encode(order))
+            begun = boxed(argv, room, None, (folder,), keeps_user=True)
+            box = self._held.enter_context(begun)
+            self._process = subprocess.Popen(
+                box.argv,
+                cwd=folder,
+                env={"PATH": self._inputs.path},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=box.fds,
+                start_new_session=True,
+            )
+        if self._process is None:
+            self.close()
 
     def ended(self, statuses: Mapping[int, int]) -> None:
         process = self._process
@@ -91,54 +113,17 @@ class WorkSaver:
             return
         process.returncode = os.waitstatus_to_exitcode(statuses[process.pid])
         self.close()
+        file = self._folder / _BUNDLE
         with contextlib.suppress(OSError):
-            if bundle := _read(self._folder / _BUNDLE):
+            bundle = read_hostile(file, BYTES + 1)
+            file.unlink(missing_ok=True)
+            if bundle and len(bundle) <= BYTES:
                 self._keep(bundle)
 
     def close(self) -> None:
         """Forget the process, which has ended or which nobody waits for."""
         self._process = None
         self._held.close()
-
-    def _start(self) -> None:
-        program = (sys.executable, "-I", "-m", "runner.workspace.work_saver")
-        argv = (*program, str(self._folder))
-        checkout, inputs = self._workspace.folder, self._inputs
-        is_boxed = self._started.box == "on"
-        room = session_room(inputs, checkout, self._scratch, is_boxed=is_boxed)
-        box = self._held.enter_context(
-            boxed(argv, room, None, (self._folder,), keeps_user=True)
-        )
-        try:
-            self._process = subprocess.Popen(
-                box.argv,
-                cwd=self._folder,
-                env={"PATH": inputs.path},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=box.fds,
-                start_new_session=True,
-            )
-        except OSError:
-            self.close()
-            raise
-
-    def _prepare(self) -> None:
-        self._folder.mkdir(mode=0o700)
-        workspace = self._workspace
-        _copy(workspace.store, self._folder / STORE)
-        own = str(workspace.folder), workspace.branch, self._litter, self._started
-        order = _Order(*own)
-        (self._folder / _ORDER).write_bytes(msgspec.json.encode(order))
-
-
-def _read(file: Path) -> bytes:
-    """Remove the bundle and return it; empty: there is none, or it is too large."""
-    found = read_hostile(file, BYTES + 1)
-    with contextlib.suppress(FileNotFoundError):
-        file.unlink()
-    return found if len(found) <= BYTES else b""
 
 
 def _copy(source: Path, target: Path) -> None:

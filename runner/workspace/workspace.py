@@ -197,43 +197,24 @@ def _copied(inputs: Inputs, into: Path, commits: Iterable[str]) -> bool:
     """
     if inputs.objects is None:
         return False
-    mirror = str(inputs.objects.joinpath(*inputs.url.split("/")[-2:]).resolve())
-    allowed = into.with_suffix(".config")
+    mirror = inputs.objects.joinpath(*inputs.url.split("/")[-2:]).resolve()
     options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
+    asked = ("fetch", *options, "--", f"file://{mirror}", *commits)
     try:
-        text = f"[safe]\n\tdirectory = {git.quoted(mirror)}\n"
-        allowed.write_text(text, errors="surrogateescape")
-        git.run(
-            ("fetch", *options, "--", f"file://{mirror}", *commits),
-            cwd=into,
-            env={"GIT_CONFIG_GLOBAL": str(allowed)},
-        )
+        git.run(asked, cwd=into, env={"GIT_CONFIG_GLOBAL": str(into / EVERY_OWNER)})
     except (GitFailed, Unavailable, OSError):
         return False
-    finally:
-        allowed.unlink(missing_ok=True)
     return True
 
 
-class Folders(Struct, frozen=True):
-    scratch: Path
-    """The witness's folder: its store, the engine's home."""
-    checkout: Path
-
-
 @contextmanager
-def fresh_folders(inputs: Inputs) -> Iterator[Folders]:
-    with _fresh(inputs.temp) as scratch, _fresh(inputs.workspace) as checkout:
-        yield Folders(Path(scratch), Path(checkout))
-
-
-@contextmanager
-def _fresh(parent: Path) -> Iterator[str]:
+def fresh(parent: Path) -> Iterator[Path]:
+    """Yield a new folder, which the block's end removes."""
     parent.mkdir(parents=True, exist_ok=True)
     # Files that an agent made unremovable stay; the machine is for one job, or swept.
     made = TemporaryDirectory(prefix="brat-", dir=parent, ignore_cleanup_errors=True)
     try:
-        yield made.name
+        yield Path(made.name)
     finally:
         try:
             made.cleanup()

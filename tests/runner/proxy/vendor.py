@@ -113,7 +113,7 @@ def proxy(
 
 def heard(gateway: ProxyClient) -> list[Said]:
     said: list[Said] = []
-    gateway.listen(said.append)
+    gateway.note = said.append
     return said
 
 
