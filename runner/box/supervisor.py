@@ -234,7 +234,6 @@ class _Supervision:
     ) -> None:
         self._process = process
         self._order = order
-        self._watcher, self._side_task = order.watcher, order.side_task
         self._spared = spared
         self._selector = selector
         self._sink = sink
@@ -249,8 +248,8 @@ class _Supervision:
                 self._open[pipe.fileno()] = name, pipe
                 selector.register(pipe, selectors.EVENT_READ)
         selector.register(stop, selectors.EVENT_READ)
-        if self._watcher is not None:
-            selector.register(self._watcher, selectors.EVENT_READ, self._watcher)
+        if order.watcher is not None:
+            selector.register(order.watcher, selectors.EVENT_READ, order.watcher)
         if process.stdin is not None:
             os.set_blocking(process.stdin.fileno(), False)
 
@@ -265,10 +264,10 @@ class _Supervision:
             left = min(deadline, silent_at) - self._order.clock()
             if left <= 0:
                 break
-            if self._side_task and self._side_task.due_s() == 0:
-                self._side_task.begin()
-            due_s = self._side_task.due_s() if self._side_task else math.inf
-            self._pump(min(left, due_s))
+            side_task = self._order.side_task
+            if side_task and side_task.due_s() == 0:
+                side_task.begin()
+            self._pump(min(left, side_task.due_s() if side_task else math.inf))
             self._reap()
         cut_off, cancelled = self._process.returncode is None, self._stop.wanted
         called_off = self._is_called_off()
@@ -331,7 +330,7 @@ class _Supervision:
                 pipe.close()
 
     def _is_called_off(self) -> bool:
-        return self._watcher is not None and self._watcher.over
+        return self._order.watcher is not None and self._order.watcher.over
 
     def _has_children(self) -> bool:
         return self._reap() and (not self._spared or bool(self._ours()))
@@ -339,8 +338,8 @@ class _Supervision:
     def _reap(self) -> bool:
         """Reap ended children; return whether any child of this process is left."""
         ended, left = processes.reap_children()
-        if self._side_task is not None and ended:
-            self._side_task.ended(ended)
+        if ended and self._order.side_task is not None:
+            self._order.side_task.ended(ended)
         if (status := ended.get(self._process.pid)) is not None:
             # Popen would wait for it again, and take a child it cannot find for a 0.
             self._process.returncode = os.waitstatus_to_exitcode(status)

@@ -21,16 +21,7 @@ from msgspec import Struct
 
 from grite import outbound
 from grite.errors import BratError
-from runner.proxy.proxy_protocol import (
-    LOCALHOST,
-    ProxyOrder,
-    Refused,
-    Teller,
-    allows_host,
-    is_address,
-    is_outside,
-    local_services,
-)
+from runner.proxy import proxy_protocol as protocol
 
 CONNECT_S: Final = 30.0
 _PORTS: Final = {"http": 80, "https": 443}
@@ -104,7 +95,7 @@ class Egress:
     def __init__(
         self,
         listed: Sequence[str],
-        teller: Teller,
+        teller: protocol.Teller,
         group: asyncio.TaskGroup,
         token: str,
     ) -> None:
@@ -154,9 +145,9 @@ class Egress:
         if len(self._open) > AT_ONCE:
             why = f"This proxy allows at most {AT_ONCE} connections at once."
             return _no(writer, HTTPStatus.SERVICE_UNAVAILABLE, why)
-        if not allows_host(self._listed, asked.host, asked.port):
+        if not protocol.allows_host(self._listed, asked.host, asked.port):
             what = f"{asked.where}, which is not listed"
-            self._teller.once(Refused(what=what))
+            self._teller.once(protocol.Refused(what=what))
             return _no(writer, HTTPStatus.FORBIDDEN, _WHY.format(asked.where))
         if not asked.path:
             return _no(writer, HTTPStatus.BAD_REQUEST, "HTTPS needs a tunnel.")
@@ -195,18 +186,19 @@ class Egress:
             asked.host, asked.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
         )
         addresses = [str(each[4][0]) for each in found]
-        if is_address(asked.host) or asked.host == LOCALHOST:
+        if protocol.is_address(asked.host) or asked.host == protocol.LOCALHOST:
             return addresses  # the address itself is listed
         open_to = [
             each
             for each in addresses
-            if is_outside(each) or allows_host(self._listed, each, asked.port)
+            if protocol.is_outside(each)
+            or protocol.allows_host(self._listed, each, asked.port)
         ]
         if not open_to:
             leads = (
                 f"{asked.where}, which resolves to {addresses[0]}, an unlisted address"
             )
-            self._teller.once(Refused(what=leads))
+            self._teller.once(protocol.Refused(what=leads))
             raise OSError(
                 f"it resolves to {addresses[0]}, which is not on the public internet; "
                 "list that address too if agents may reach it"
@@ -290,14 +282,14 @@ def run_servers(order: bytes, listening: Sequence[int]) -> None:
     service of this machine.
     """
     sockets = [socket.socket(fileno=each) for each in listening]
-    asyncio.run(_serve(msgspec.json.decode(order, type=ProxyOrder), *sockets))
+    asyncio.run(_serve(msgspec.json.decode(order, type=protocol.ProxyOrder), *sockets))
 
 
 async def _serve(
-    order: ProxyOrder, model: socket.socket, *others: socket.socket
+    order: protocol.ProxyOrder, model: socket.socket, *others: socket.socket
 ) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    teller = Teller()
+    teller = protocol.Teller()
     loop.add_signal_handler(signal.SIGTERM, ended.set)
     loop.add_reader(0, ended.set)  # no other input comes, so this is its end
     async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
@@ -325,6 +317,6 @@ async def _serve(
             world, *local = others
             stack.callback((await egress.serve(world)).close)
             # There are none where the agent has no network of its own.
-            for port, each in zip(local_services(listed), local, strict=False):
+            for port, each in zip(protocol.local_services(listed), local, strict=False):
                 stack.callback((await egress.serve(each, port)).close)
         await ended.wait()

@@ -13,16 +13,9 @@ from collections.abc import Awaitable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
+import aiohttp
 import msgspec
-from aiohttp import (
-    ClientError,
-    ClientResponse,
-    ClientSession,
-    ClientTimeout,
-    TCPConnector,
-    ThreadedResolver,
-    web,
-)
+from aiohttp import web
 from aiohttp.abc import ResolveResult
 from multidict import CIMultiDict
 from yarl import URL
@@ -74,7 +67,7 @@ LEFT_ANSWER_S: Final = 20.0
 
 
 async def _pass_on(
-    request: web.BaseRequest, answer: ClientResponse, reader: UsageReader
+    request: web.BaseRequest, answer: aiohttp.ClientResponse, reader: UsageReader
 ) -> web.StreamResponse:
     response = web.StreamResponse(status=answer.status, reason=answer.reason)
     response.headers.extend(request_rules.answer_headers(answer.headers.items()))
@@ -98,7 +91,7 @@ async def _pass_on(
             reader.is_whole = True
             if not is_left:
                 await response.write_eof()
-    except (ClientError, TimeoutError):
+    except (aiohttp.ClientError, TimeoutError):
         if request.transport is not None:
             request.transport.abort()
     return response
@@ -111,7 +104,7 @@ OPENAI: Final = "https://api.openai.com"
 """It keeps the answers of both dialects for some accounts.
 https://platform.openai.com/docs/guides/migrate-to-responses"""
 
-PATIENCE: Final = ClientTimeout(total=None, sock_connect=CONNECT_S)
+PATIENCE: Final = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
 """It waits for answers as long as its caller does."""
 
 
@@ -122,7 +115,7 @@ class Gate:
         self,
         model: protocol.Model,
         meter: UsageMeter,
-        client: ClientSession,
+        client: aiohttp.ClientSession,
         teller: protocol.Teller,
     ) -> None:
         self._model = model
@@ -271,7 +264,7 @@ class Gate:
                         self._teller.tell(used)
         except BratError as error:
             return self._no(HTTPStatus.BAD_GATEWAY, f"brat: {error}.")
-        except (ClientError, TimeoutError) as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
             why = f"brat cannot reach the model's vendor: {error!r}."
             return self._no(HTTPStatus.BAD_GATEWAY, why)
 
@@ -279,7 +272,7 @@ class Gate:
 _JSON: Final = "application/json"
 
 
-class OutsideOnly(ThreadedResolver):
+class OutsideOnly(aiohttp.ThreadedResolver):
     """Looks a name up once, and leaves out the addresses inside this network."""
 
     async def resolve(
@@ -294,12 +287,12 @@ class OutsideOnly(ThreadedResolver):
         )
 
 
-def model_client(model: protocol.Model) -> ClientSession:
+def model_client(model: protocol.Model) -> aiohttp.ClientSession:
     """Return what asks the vendor; a proxy of this machine looks up names itself."""
     is_direct = not outbound.here().proxy(model.upstream)
     resolver = OutsideOnly() if model.outside and is_direct else None
-    return ClientSession(
-        connector=TCPConnector(resolver=resolver),
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(resolver=resolver),
         auto_decompress=False,
         timeout=PATIENCE,
     )

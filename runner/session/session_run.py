@@ -247,23 +247,16 @@ class _Session:
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         result = copied(
             result_folder.Result,
-            started,
+            *(started, ending, report, found),
             session=ids.session_name(started.convoy, started.task, started.attempt),
-            status=report.status,
-            conclusion=found.conclusion,
-            outcome=found.outcome,
             retry_after_s=report.retry_after_s(_now_ms()),
             why=cut(self._redaction(said), WHY_CHARS),
-            summary=report.summary,
             left=bounded_notes(replace(report.left, notes=notes)),
             report=answer,
             commit=work.commit or (started.base if goes_on else None),
-            exit_code=ending.exit_code,
-            signal=ending.signal,
             files=tuple(files),
             accepted=None if self._unaccepted is None else not self._unaccepted,
             refusals=unfit,
-            seconds=ending.seconds,
             engine=result_folder.EngineUsed(
                 type=spec.type, model=spec.model, session=report.session[:100]
             ),

@@ -7,7 +7,6 @@ land.
 
 import signal
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -21,7 +20,7 @@ from runner.engines.output_reader import Report
 from runner.workspace.attempt_commits import Work
 
 
-class Finding(NamedTuple):
+class Finding(Struct, frozen=True):
     conclusion: Verdict
     outcome: Outcome
     why: str

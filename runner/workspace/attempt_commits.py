@@ -18,19 +18,8 @@ from unicodedata import normalize
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.gate import (
-    FILE_BYTES,
-    GONE,
-    NOT_ON_WINDOWS,
-    PathChange,
-    file_and_size,
-    is_matched,
-    is_safe,
-    leaks,
-    parse_raw,
-    path_list,
-    pattern,
-)
+from convoy import gate
+from convoy.gate import GONE, PathChange, path_list
 from convoy.model.records import Gate
 from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction, with_line_ends_of
 from grite import errors, git
@@ -102,7 +91,7 @@ class Work(Struct, frozen=True):
 
 
 def without_leaks(
-    work: Work, workspace: Workspace, gate: Gate, known: Redaction = NO_SECRETS
+    work: Work, workspace: Workspace, rules: Gate, known: Redaction = NO_SECRETS
 ) -> Work:
     """Return the work, but without its commits if they would show a secret.
 
@@ -114,7 +103,7 @@ def without_leaks(
         return work
     with file.open("rb") as source:
         patch = source.read(PATCH_BYTES)
-    told = leaks("The patch", patch, gate, known)
+    told = gate.leaks("The patch", patch, rules, known)
     if told and known.known:
 
         def is_in_base(text: str) -> bool:
@@ -124,7 +113,7 @@ def without_leaks(
             return found.status == 0 and "\n" not in text
 
         hidden = known.but(filter(is_in_base, known.known))
-        told = leaks("The patch", patch, gate, hidden)
+        told = gate.leaks("The patch", patch, rules, hidden)
     return replace(work, commit=None, bundle=None, leaks=told) if told else work
 
 
@@ -190,7 +179,7 @@ class AttemptCommits:
             raise GitFailed(["git", *commit], done.status, done.stderr)
         head = ref_value(workspace.store, workspace.ref)
         self._leave(stray.ASIDE, self._put_aside())
-        changes = parse_raw(staged or self._diff("--raw", "-z"))
+        changes = gate.parse_raw(staged or self._diff("--raw", "-z"))
         if not any(each.path.endswith(IGNORES) for each in changes):
             self._leave(stray.IGNORED, self._ignored())
         if head == workspace.base:
@@ -204,11 +193,11 @@ class AttemptCommits:
             changes=changes,
             faults=faults,
             leftover=head != own,
-            largest=file_and_size(*sizes[0]) if sizes else "",
+            largest=gate.file_and_size(*sizes[0]) if sizes else "",
             left_out=stray.sentences(self._left_out),
         )
         bundle = workspace.store / "work.bundle"
-        size, most = sizes[0][1] if sizes else 0, FILE_BYTES
+        size, most = sizes[0][1] if sizes else 0, gate.FILE_BYTES
         if size <= most:
             ends = "HEAD", f"^{workspace.base}"
             self._git("bundle", "create", "--quiet", str(bundle), *ends)
@@ -332,7 +321,7 @@ class AttemptCommits:
         asked = ("ls-files", "--others", "--ignored")
         paths = self._paths(*asked, f"--exclude-per-directory={IGNORES}")
         found = stray.hidden_work(self._workspace.folder, paths)
-        return [each for each in found if not is_matched(each, self._litter)]
+        return [each for each in found if not gate.is_matched(each, self._litter)]
 
     def _leave_submodules(self) -> None:
         """Let git leave submodules as they are."""
@@ -366,7 +355,7 @@ class AttemptCommits:
             strays = stray.untracked(workspace.folder, others)
         for path, why in strays.items():
             self._leave(why, [path])
-        ignore_files(workspace.store, (*self._litter, *map(pattern, strays)))
+        ignore_files(workspace.store, (*self._litter, *map(gate.pattern, strays)))
         added = self._git("add", "--all", "--ignore-errors", check=False)
         return () if added.status == 0 else self._stage_each(), known
 
@@ -378,7 +367,7 @@ class AttemptCommits:
         for path in paths[:ALONE_MOST]:
             add = ("update-index", "--add", "--remove", "--", path)
             done = self._git(*add, check=False)
-            if not is_safe(path):  # git takes only some of them
+            if not gate.is_safe(path):  # git takes only some of them
                 self._leave(stray.UNSAFE, [path])
             elif done.status != 0:
                 refused.insert(0, path)
@@ -531,13 +520,13 @@ class AttemptCommits:
             names = (base or set()).difference(gone).union(news)
         alike = {e: normalize("NFC", e).casefold() for e in (names if news else ())}
         counted = Counter(alike.values())
-        self._leave(stray.UNPORTABLE, filter(NOT_ON_WINDOWS.search, news))
+        self._leave(stray.UNPORTABLE, filter(gate.NOT_ON_WINDOWS.search, news))
         self._leave(stray.TWIN, (path for path in news if counted[alike[path]] > 1))
 
     def _steps(self, head: str) -> tuple[PathChange, ...]:
         new = self._git("rev-list", f"^{self._workspace.base}", head).stdout
         form = ("--stdin", "-m", "--no-commit-id")
-        return parse_raw(self._git(*_TREES, *form, stdin=new).stdout)
+        return gate.parse_raw(self._git(*_TREES, *form, stdin=new).stdout)
 
     def _patch_bytes(self) -> int:
         store = self._workspace.store

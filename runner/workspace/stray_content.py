@@ -13,9 +13,6 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import astuple
-
 from convoy import gate
 from convoy.gate import GONE, PathChange, is_safe, path_list
 from runner.box.surroundings import read_hostile
@@ -90,14 +87,11 @@ https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 """
 
 
-class Staged(Struct, frozen=True):
+class Staged(PathChange, frozen=True):
     """One path in which the index differs from the base."""
 
-    path: str
-    mode_before: str
-    mode_after: str
-    blob_before: str
-    blob_after: str
+    blob_before: str = ""
+    blob_after: str = ""
 
     @property
     def is_changed_file(self) -> bool:
@@ -122,7 +116,10 @@ LINK_MODE: Final = b"\0\0\xe0\0"
 
 def staged_in(raw: bytes) -> tuple[Staged, ...]:
     """Read the output of `git diff-index --cached --raw -z`."""
-    return tuple(Staged(*each) for each in gate.raw_records(raw))
+    return tuple(
+        Staged(*each[:3], gate.path_change(*each).link, *each[3:])
+        for each in gate.raw_records(raw)
+    )
 
 
 def untracked(folder: Path, listed: Iterable[str]) -> dict[str, str]:
@@ -207,7 +204,7 @@ def hidden_work(folder: Path, listed: Iterable[str]) -> list[str]:
         for path, names in parts
         if _MADE_FOLDERS.isdisjoint(names) and not any(map(is_output, names))
     ]
-    news = [Staged(path, GONE, "100644", "", "") for path in paths]
+    news = [Staged(path, GONE, "100644") for path in paths]
     made = {each.path for all_ in made_folders(folder, news).values() for each in all_}
     return [path for path in paths if path not in made]
 
@@ -245,7 +242,7 @@ def unfit(changes: Sequence[Staged]) -> Iterator[tuple[Staged, str]]:
     What lies in a submodule's place, or did in a link's, is as it was, too.
     """
     modules = {each.path for each in changes if each.mode_before == gate.SUBMODULE}
-    links = gate.refused_links([gate.path_change(*astuple(each)) for each in changes])
+    links = gate.refused_links(changes)
     for each in changes:
         here = {each.path, *map(str, PurePosixPath(each.path).parents)}
         if not modules.isdisjoint(here):
@@ -295,9 +292,7 @@ def unfiltered(
     return found
 
 
-def sizes_of(
-    changes: Iterable[PathChange | Staged], folder: Path
-) -> list[tuple[str, int]]:
+def sizes_of(changes: Iterable[PathChange], folder: Path) -> list[tuple[str, int]]:
     """Return what lies in a folder of the changed files, with sizes, largest first."""
     found = []
     for each in changes:
