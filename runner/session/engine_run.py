@@ -22,7 +22,7 @@ from grite.git import pair_of
 from runner import engines
 from runner.box import surroundings
 from runner.box.agent_box import BoxReport
-from runner.box.supervisor import Ending, Order, SideTask, Stop, Stream
+from runner.box.supervisor import Ending, Order, SideTask, Stream
 from runner.box.surroundings import fill_home, left_in
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said
@@ -82,23 +82,23 @@ class Since(Struct):
         return said
 
 
-class Job(Struct):
-    setting: Setting
-    absent: tuple[str, ...]
+class Job(Setting):
+    """The setting of a session with an engine."""
+
+    absent: tuple[str, ...] = ()
     """The parts that the checkout leaves out, a sentence or two each."""
-    proxy: ProxyClient | None
+    proxy: ProxyClient | None = None
     """The proxy that holds the model's key; None: the engine cannot use one."""
-    saver: SideTask | None
+    saver: SideTask | None = None
     """Saves half-done work from time to time; None: work is kept only at the end."""
-    inbox: Inbox | None
+    inbox: Inbox | None = None
     box: BoxReport = BoxReport()
     """Which walls stood around the engine, once it has ended."""
 
 
-def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
+def run_engine(job: Job, folder: Path) -> tuple[Ending, Report]:
     """Run the task's engine in `folder` until every process it started is gone."""
-    inputs, started = job.setting.inputs, job.setting.started
-    spec = started.engine
+    inputs, started, spec = job.inputs, job.started, job.started.engine
     try:
         row = engines.found(spec.type)
         if spec.tools and not row.tools:
@@ -106,10 +106,10 @@ def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
             return Ending(fault=why), Report("missing_tool")
         hosts = job.proxy.hosts if job.proxy else None
         told = row.tells(started) if row.tells else prompt(started, hosts, job.absent)
-        file = job.setting.scratch / "prompt.md"
+        file = job.scratch / "prompt.md"
         file.write_text(told, encoding="utf-8")
         steered = job.inbox is not None and row.says is not None
-        home, endpoint = job.setting.scratch / "home", inputs.endpoint
+        home, endpoint = job.scratch / "home", inputs.endpoint
         call = Call(spec, file, home, steered=steered, endpoint=endpoint)
         call = replace(call, key=key_for(row, call, inputs.offered))
         argv = row.argv(call)
@@ -122,20 +122,19 @@ def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
         call = job.proxy.pointed(call)
         argv = row.argv(call)
     fill_home(call.home, row.files(call))
-    return _Run(job, row, call).go(argv, folder, stop)
+    return _Run(job, row, call).go(argv, folder)
 
 
 class _Run:
     def __init__(self, job: Job, row: Row, call: Call) -> None:
         self._job, self._row, self._call = job, row, call
-        self._setting = job.setting
         self._reader = OutputReader(row, self._note)
-        limit = self._setting.started.limits.output_bytes
-        self._transcript = self._setting.transcript(limit, self._take)
+        limit = job.started.limits.output_bytes
+        self._transcript = job.transcript(limit, self._take)
         self._says_tokens = False
         self._since = Since()
         self._steering: Steering | None = None
-        inbox, says, started = job.inbox, row.says, self._setting.started
+        inbox, says, started = job.inbox, row.says, job.started
         if inbox and says:
 
             def worded(said: Message) -> bytes:
@@ -146,17 +145,15 @@ class _Run:
         if job.proxy:
             job.proxy.note = self._note_refused
 
-    def go(
-        self, argv: tuple[str, ...], folder: Path, stop: Stop
-    ) -> tuple[Ending, Report]:
-        job, row, started = self._job, self._row, self._setting.started
+    def go(self, argv: tuple[str, ...], folder: Path) -> tuple[Ending, Report]:
+        job, row, started = self._job, self._row, self._job.started
         spec = started.engine
         running = copied(SessionRunning, started, engine=spec.type, argv0=argv[0])
-        self._setting.folder.claim(running)
+        job.folder.claim(running)
         for each in job.absent:
             self._transcript.note(events.Text(text=each, by="program"))
         if self._steering and job.inbox:
-            job.inbox.listen(stop.nudge)
+            job.inbox.listen(job.stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
         env = environment_of(job, row, self._call)
         env |= surroundings.own_sources(env, folder)
@@ -173,8 +170,7 @@ class _Run:
         )
         way = job.proxy.way() if job.proxy else None
         try:
-            own = order, self._transcript.write, stop
-            ending, walls = self._setting.run(*own, way)
+            ending, walls = job.run(order, self._transcript.write, way)
             # A box that was killed before it stood says nothing of its walls.
             if ending.fault or walls.is_off or not walls.why:
                 job.box = walls
@@ -182,7 +178,7 @@ class _Run:
                     self._transcript.note(events.Unboxed(why=walls.why))
             self._transcript.flush()
             left = left_in(self._call.home, row.leaves) if row.leaves else ""
-            self._reader.close(self._setting.redaction(left))
+            self._reader.close(job.redaction(left))
             if proxy := job.proxy:
                 proxy.close()
                 if proxy.counts:
@@ -204,11 +200,11 @@ class _Run:
 
     def _note_refused(self, said: Said) -> None:
         if isinstance(said, Refused):
-            said = Refused(what=self._setting.redaction(said.what))
+            said = Refused(what=self._job.redaction(said.what))
         self._transcript.note(said)
 
     def _take(self, stream: Stream, text: str) -> None:
-        self._setting.show(text)
+        self._job.show(text)
         self._reader.feed(stream, text)
 
     def _note(self, said: Said) -> None:
@@ -219,7 +215,7 @@ class _Run:
             self._transcript.note(said)
         self._says_tokens = self._says_tokens or isinstance(said, events.Usage)
         if isinstance(said, events.Usage | events.Cost):
-            self._setting.folder.note(said)
+            self._job.folder.note(said)
 
 
 def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
@@ -232,9 +228,9 @@ def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
 
 
 def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
-    started = job.setting.started
+    started = job.started
     return {
-        **job.setting.environment(),
+        **job.environment(),
         "BRAT_PROMPT": str(call.prompt),
         "BRAT_CONVOY": started.convoy,
         "BRAT_TASK": str(started.task),

@@ -46,8 +46,8 @@ SAID_CHARS: Final = 300
 _LAST_PIECES: Final = 20
 
 
-class Setting(Struct, frozen=True):
-    """Where a session's programs run, and who sees their output."""
+class Setting(Struct):
+    """Where a session's programs run, what ends them, and who sees their output."""
 
     inputs: Inputs
     started: TaskStarted
@@ -55,7 +55,8 @@ class Setting(Struct, frozen=True):
     """The witness's folder, which holds `home` and `tmp`."""
     folder: Folder
     redaction: Redaction
-    show: Callable[[str], None]
+    stop: Stop
+    show: Callable[[str], None] = lambda _text: None
 
     def environment(self) -> dict[str, str]:
         """Return the variables that every program of a session gets."""
@@ -80,7 +81,6 @@ class Setting(Struct, frozen=True):
         self,
         order: Order,
         sink: Sink,
-        stop: Stop,
         way: NetworkExit | None = None,
         also: tuple[Path, ...] = (),
     ) -> tuple[Ending, BoxReport]:
@@ -91,7 +91,8 @@ class Setting(Struct, frozen=True):
         where, is_boxed = (order.folder, self.scratch), self.started.box == "on"
         room = session_room(self.inputs, *where, is_boxed=is_boxed)
         with boxed(order.argv, room, way, also) as box:
-            ending = supervise(replace(order, argv=box.argv, fds=box.fds), sink, stop)
+            boxed_in = replace(order, argv=box.argv, fds=box.fds)
+            ending = supervise(boxed_in, sink, self.stop)
             report = BoxReport() if ending.fault else box.report()
         refusal = report.refusal(is_killed=ending.is_killed)
         return Ending(fault=refusal) if refusal else ending, report
@@ -105,7 +106,6 @@ def _run_script(
     name: str,
     order: Order,
     setting: Setting,
-    stop: Stop,
     way: NetworkExit | None,
     also: tuple[Path, ...] = (),
 ) -> tuple[Ending, str]:
@@ -119,7 +119,7 @@ def _run_script(
     transcript = setting.transcript(OUTPUT_BYTES, take)
     try:
         transcript.note(Text(text=f"brat runs {name}", by="program"))
-        ending, _ = setting.run(order, transcript.write, stop, way, also)
+        ending, _ = setting.run(order, transcript.write, way, also)
     finally:
         transcript.close()
     return ending, "".join(said[-_LAST_PIECES:])
@@ -156,7 +156,7 @@ class Prepared(Struct, frozen=True):
 
 
 def set_up(
-    workspace: Workspace, setting: Setting, stop: Stop, hosts: tuple[str, ...] | None
+    workspace: Workspace, setting: Setting, hosts: tuple[str, ...] | None
 ) -> Prepared:
     """Run the base commit's script, if any, with these hosts to reach; None: all."""
     script = workspace.folder / SCRIPT
@@ -173,7 +173,7 @@ def set_up(
         env["BRAT_CACHE"] = str(cache[0] if cache else setting.scratch / "tmp")
         order = Order(argv, workspace.folder, env, limit_s, watcher=proxy)
         way = proxy.way() if proxy else None
-        ending, said = _run_script(SCRIPT, order, setting, stop, way, cache)
+        ending, said = _run_script(SCRIPT, order, setting, way, cache)
     if ending.cancelled:
         return Prepared(cancelled=True)
     said += unreached(proxy.refused if proxy else (), "[runner] setup_hosts")
@@ -229,9 +229,7 @@ def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
     return litter
 
 
-def acceptance_fault(
-    setting: Setting, folder: Path, stop: Stop, *, closed: bool
-) -> str:
+def acceptance_fault(setting: Setting, folder: Path, *, closed: bool) -> str:
     """Run the command in the checkout; return why work is not accepted, or ""."""
     command, limit_s = setting.started.acceptance, setting.started.limits.acceptance_s
     argv = ("sh", "-c", command)
@@ -241,7 +239,7 @@ def acceptance_fault(
     no_way = NetworkExit(theirs.fileno(), ()) if closed else None  # nor a proxy
     with ours, theirs:
         order = Order(argv, folder, env, limit_s)
-        ending, said = _run_script(command, order, setting, stop, no_way)
+        ending, said = _run_script(command, order, setting, no_way)
     if ending.cancelled:
         return "The acceptance command was stopped with the job."
     return script_fault("The acceptance command", ending, limit_s, said)
