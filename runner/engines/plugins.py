@@ -55,14 +55,11 @@ def _read_planner(stream: Stream, line: str) -> Iterator[Said]:
 def main(first: str, *rest: str) -> int:
     """Call the function or the planner; both may print."""
     prompt = Path(os.environ["BRAT_PROMPT"])  # noqa: TID251  the engine's own
-    if first == _PLANNER:
-        return _plan(prompt, *rest)
-    said = resolve_name(first)(prompt.read_text(encoding="utf-8"))
-    print(said or "")  # noqa: T201  its output is what it says
-    return 0
-
-
-def _plan(prompt: Path, name: str, target: str) -> int:
+    if first != _PLANNER:
+        said = resolve_name(first)(prompt.read_text(encoding="utf-8"))
+        print(said or "")  # noqa: T201  its output is what it says
+        return 0
+    name, target = rest
     told = msgspec.json.decode(prompt.read_bytes(), type=Asked)
     try:
         Path(FILE).write_bytes(msgspec.json.encode(resolve_name(target)(told)))
