@@ -222,38 +222,19 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
         return _Supervision(process, selector, sink, stop, spared, order).run(started)
 
 
-class _Supervision:
-    def __init__(
-        self,
-        process: Program,
-        selector: selectors.BaseSelector,
-        sink: Sink,
-        stop: Stop,
-        spared: frozenset[int],
-        order: Order,
-    ) -> None:
-        self._process = process
-        self._order = order
-        self._spared = spared
-        self._selector = selector
-        self._sink = sink
-        self._stop = stop
-        self._unsaid = b""
-        self._open: dict[int, tuple[Stream, IO[bytes]]] = {}
-        self._last_output = order.clock()
-        pipes: tuple[tuple[Stream, IO[bytes] | None], ...]
-        pipes = ("out", process.stdout), ("err", process.stderr)
-        for name, pipe in pipes:
-            if pipe is not None:
-                self._open[pipe.fileno()] = name, pipe
-                selector.register(pipe, selectors.EVENT_READ)
-        selector.register(stop, selectors.EVENT_READ)
-        if order.watcher is not None:
-            selector.register(order.watcher, selectors.EVENT_READ, order.watcher)
-        if process.stdin is not None:
-            os.set_blocking(process.stdin.fileno(), False)
+class _Supervision(Struct):
+    _process: Program
+    _selector: selectors.BaseSelector
+    _sink: Sink
+    _stop: Stop
+    _spared: frozenset[int]
+    _order: Order
+    _unsaid: bytes = b""
+    _open: dict[int, tuple[Stream, IO[bytes]]] = {}
+    _last_output: float = 0.0
 
     def run(self, started: float) -> Ending:
+        self._begin()
         deadline = started + self._order.timeout_s
         self._reap()
         while self._process.returncode is None and not (
@@ -292,6 +273,19 @@ class _Supervision:
             seconds=round(seconds, 3),
             survivors=survivors,
         )
+
+    def _begin(self) -> None:
+        process, watcher = self._process, self._order.watcher
+        pipes: dict[Stream, IO[bytes] | None]
+        pipes = {"out": process.stdout, "err": process.stderr}
+        self._open = {e.fileno(): (name, e) for name, e in pipes.items() if e}
+        for each in (*self._open, self._stop.fileno()):
+            self._selector.register(each, selectors.EVENT_READ)
+        if watcher is not None:
+            self._selector.register(watcher, selectors.EVENT_READ, watcher)
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
+        self._last_output = self._order.clock()
 
     def _write(self) -> None:
         """Write what the program's input takes; the rest waits until it reads."""

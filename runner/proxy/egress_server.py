@@ -89,22 +89,15 @@ class _Asked(Struct, frozen=True):
         return f"[{self.host}]" if ":" in self.host else self.host
 
 
-class Egress:
+class Egress(Struct):
     """Takes one session's connections to the hosts that are listed."""
 
-    def __init__(
-        self,
-        listed: Sequence[str],
-        teller: protocol.Teller,
-        group: asyncio.TaskGroup,
-        token: str,
-    ) -> None:
-        """Serve in tasks of the group; a token is the password of `brat`."""
-        self._word = outbound.proxy_word(f"http://brat:{token}@") if token else ""
-        self._listed = listed
-        self._teller = teller
-        self._group = group
-        self._open: set[asyncio.Task[None]] = set()
+    _listed: Sequence[str]
+    _teller: protocol.Teller
+    _group: asyncio.TaskGroup
+    _word: str
+    """What each request to the proxy has to show; empty: nothing."""
+    _open: set[asyncio.Task[None]] = set()
 
     def close(self) -> None:
         for each in self._open:
@@ -312,7 +305,8 @@ async def _serve(
             listed, own = order.egress, model.getsockname()[1]
             # Some programs ask a proxy for everything, their model included.
             known = (*listed, f"127.0.0.1:{own}") if order.model else listed
-            egress = Egress(known, teller, group, order.token)
+            shown = f"http://brat:{order.token}@" if order.token else ""
+            egress = Egress(known, teller, group, outbound.proxy_word(shown))
             stack.callback(egress.close)
             world, *local = others
             stack.callback((await egress.serve(world)).close)

@@ -108,17 +108,16 @@ def _write(folder: Path, name: str, content: bytes) -> None:
     unfinished.replace(folder / name)
 
 
-class Folder:
-    def __init__(
-        self, path: Path, started: TaskStarted, now_ms: Callable[[], int]
-    ) -> None:
-        path.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self._started = started
-        self._now_ms = now_ms
-        self._events: list[Event] = []
-        self._tokens = Used()
-        self._usd: float | None = None
+class Folder(msgspec.Struct):
+    path: Path
+    _started: TaskStarted
+    _now_ms: Callable[[], int]
+    _events: list[Event] = []
+    _tokens: Used = Used()
+    _usd: float | None = None
+
+    def __post_init__(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
 
     def claim(self, fact: Claim) -> None:
         """Add a fact to events.bin, later than all before it."""

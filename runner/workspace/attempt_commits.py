@@ -117,33 +117,25 @@ def without_leaks(
     return replace(work, commit=None, bundle=None, leaks=told) if told else work
 
 
-class AttemptCommits:
+class AttemptCommits(Struct):
     """The work of one workspace, once its agent has ended."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        budget_s: float,
-        litter: tuple[str, ...] = (),
-        *,
-        keeps_patch: bool = False,
-    ) -> None:
-        """Leave out new files that `litter` names, patterns as in .gitignore.
-
-        With `keeps_patch` the whole change is left in the store, too, as `PATCH`.
-        """
-        self._workspace = workspace
-        self._litter = litter
-        self._keeps_patch = keeps_patch
-        self._deadline = time.monotonic() + budget_s
-        self._left_out: dict[str, list[str]] = {}
-        """Paths of what is no part of the work, or not as it should be, by the why."""
+    _workspace: Workspace
+    _budget_s: float
+    _litter: tuple[str, ...] = ()
+    """New files to leave out, patterns as in .gitignore."""
+    keeps_patch: bool = False
+    """Whether the whole change is left in the store, too, as `PATCH`."""
+    _deadline: float = 0.0
+    _left_out: dict[str, list[str]] = {}
+    """Paths of what is no part of the work, or not as it should be, by the why."""
 
     def keep(self, title: str, *, half_done: bool = False) -> Work:
         """Commit and bundle all new work; never raise for what the agent did.
 
         `half_done`: the agent was ended, or failed, before it was done.
         """
+        self._deadline = time.monotonic() + self._budget_s
         folder = self._workspace.folder
         # In a box the folder is a mount, so it can only be emptied.
         is_there = folder.is_dir() and not folder.is_symlink()
@@ -530,7 +522,7 @@ class AttemptCommits:
 
     def _patch_bytes(self) -> int:
         store = self._workspace.store
-        if self._keeps_patch:
+        if self.keeps_patch:
             self._diff("--patch", "--binary", f"--output={store / PATCH}")
         self._diff("--patch", "--text", f"--output={store / _TEXT_PATCH}")
         return (store / _TEXT_PATCH).stat().st_size
