@@ -28,7 +28,7 @@ from msgspec import Struct
 import convoy
 import grite
 from convoy.model.records import ENGINE_TYPES
-from runner.box.root_folder import HIDDEN, LINK, SEEN
+from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE
 
 STORE: Final = "store.git"
 
@@ -250,8 +250,8 @@ def shows(sight: Sight, path: str) -> bool:
     """Whether a program in a box may read a path, but for its own folders."""
     real = os.path.realpath(path)
     kept = {place[2]: place for place in arranged(visible(sight))}
-    place = kept.get(real) or _nearest(kept, real)
-    return place is not None and place[0] != HIDDEN
+    kind = kept[real][0] if real in kept else _around(kept, real)
+    return kind not in ("", HIDDEN)
 
 
 def places(
@@ -284,15 +284,11 @@ def arranged(found: Iterable[Place]) -> list[Place]:
     order = sorted(dict.fromkeys(found), key=lambda place: place[2].count(os.sep))
     for place in order:
         kind, _, target = place
-        above = _nearest(kept, target)
-        is_there = above is not None and above[0] == SEEN
-        if kind in (SEEN, LINK) and is_there:
-            continue
-        if kind == HIDDEN and above is None:
-            continue
-        kept.setdefault(target, place)
-    over = {at: _nearest(kept, at) for at in kept if kept[at][0] == HIDDEN}
-    inside = [at for at, place in over.items() if place and place[0] == SEEN]
+        idle = "" if kind == HIDDEN else SEEN
+        if kind == WRITABLE or _around(kept, target) != idle:
+            kept.setdefault(target, place)
+    hidden = (at for at, place in kept.items() if place[0] == HIDDEN)
+    inside = [at for at in hidden if _around(kept, at) == SEEN]
     named: list[Place] = []
     for at, place in kept.items():
         if place[0] == SEEN:
@@ -314,12 +310,13 @@ def _apart(path: str, hidden: Iterable[str]) -> Iterator[Place]:
                 yield from _apart(str(each), inside)
 
 
-def _nearest(kept: dict[str, Place], target: str) -> Place | None:
+def _around(kept: dict[str, Place], target: str) -> str:
+    """Return how the nearest place is in which a path lies, or ""."""
     while target != os.sep:
         target = os.path.dirname(target)  # noqa: PTH120  paths are words here
         if target in kept:
-            return kept[target]
-    return None
+            return kept[target][0]
+    return ""
 
 
 def installed(root: Path, programs: Iterable[str]) -> tuple[str, ...]:

@@ -349,9 +349,7 @@ _FOR_GOOD = frozenset(
 class WorkSender(_Thread):
     """Sends saved work, of which only the newest counts; the result then holds all."""
 
-    def __init__(self, way: FeedRoute) -> None:
-        super().__init__(way)
-        self._newest = b""
+    _newest = b""
 
     def send(self, bundle: bytes) -> None:
         """Send this bundle instead of any that still waits; returns at once."""
@@ -382,11 +380,9 @@ GIVEN_S = 10.0
 
 
 class MessagePoller(_Thread):
-    def __init__(self, way: FeedRoute) -> None:
-        super().__init__(way)
-        self._new: list[Message] = []
-        self._last = 0
-        self._heard = 0
+    _new: tuple[Message, ...] = ()
+    _last = 0
+    _heard = 0
 
     def listen(self, wake: Callable[[], None]) -> None:
         """Begin to ask; `wake` is called in the other thread."""
@@ -395,7 +391,7 @@ class MessagePoller(_Thread):
 
     def take(self) -> tuple[Message, ...]:
         with self._lock:
-            new, self._new = tuple(self._new), []
+            new, self._new = self._new, ()
         return new
 
     def heard(self, number: int) -> None:
@@ -407,11 +403,11 @@ class MessagePoller(_Thread):
         self._stirred.clear()
         what = f"messages?after={self._last}&heard={self._heard}&wait_s={WAIT_S:g}"
         told = self._ask("GET", what, patience_s=WAIT_S + DEADLINE_S)
-        new = [
+        new = tuple(
             Message(self._last + number, str(each.get("by")), str(each.get("text")))
             for number, each in enumerate(told.get("messages") or (), 1)
             if isinstance(each, dict)
-        ]
+        )
         if new and not self._ending.is_set():
             with self._lock:
                 self._new += new

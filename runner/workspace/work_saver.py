@@ -48,28 +48,26 @@ class _Order(msgspec.Struct, frozen=True):
     started: TaskStarted
 
 
-class WorkSaver:
+class WorkSaver(msgspec.Struct):
     """Saves one session's work; for one thread."""
 
-    def __init__(
-        self,
-        inputs: Inputs,
-        started: TaskStarted,
-        workspace: Workspace,
-        litter: tuple[str, ...],
-        keep: Callable[[bytes], None],
-    ) -> None:
-        """Give each bundle to `keep`; leave out new files that `litter` names."""
-        self._inputs = inputs
-        self._started = started
-        self._workspace = workspace
-        self._litter = (*engines.litter(started.engine.type), *litter)
-        self._keep = keep
-        self._scratch = workspace.store.parent
-        self._folder = self._scratch / FOLDER
-        self._process: subprocess.Popen[bytes] | None = None
-        self._held = contextlib.ExitStack()
-        self._next = time.monotonic() + started.limits.checkpoint_s
+    _inputs: Inputs
+    _started: TaskStarted
+    _workspace: Workspace
+    _litter: tuple[str, ...]
+    """New files to leave out, patterns as in .gitignore."""
+    _keep: Callable[[bytes], None]
+    """Takes each bundle."""
+    _process: subprocess.Popen[bytes] | None = None
+    _held: contextlib.ExitStack = msgspec.field(default_factory=contextlib.ExitStack)
+    _next: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._next = time.monotonic() + self._started.limits.checkpoint_s
+
+    @property
+    def _folder(self) -> Path:
+        return self._workspace.store.parent / FOLDER
 
     def due_s(self) -> float:
         """Return the seconds until the next save is due; infinite while one runs."""
@@ -82,7 +80,7 @@ class WorkSaver:
         workspace, folder = self._workspace, self._folder
         self._next = time.monotonic() + self._started.limits.checkpoint_s
         program = (sys.executable, "-I", "-m", "runner.workspace.work_saver")
-        own, is_boxed = (workspace.folder, self._scratch), self._started.box == "on"
+        own, is_boxed = (workspace.folder, folder.parent), self._started.box == "on"
         room = session_room(self._inputs, *own, is_boxed=is_boxed)
         argv = (*program, str(folder))
         with contextlib.suppress(OSError):  # no room, no process: perhaps the next time
@@ -90,7 +88,8 @@ class WorkSaver:
                 folder.mkdir(mode=0o700)
                 _copy(workspace.store, folder / STORE)
                 told = str(workspace.folder), workspace.branch
-                order = _Order(*told, self._litter, self._started)
+                litter = engines.litter(self._started.engine.type)
+                order = _Order(*told, (*litter, *self._litter), self._started)
                 (folder / _ORDER).write_bytes(msgspec.json.encode(order))
             begun = boxed(argv, room, None, (folder,), keeps_user=True)
             box = self._held.enter_context(begun)
