@@ -28,14 +28,14 @@ _PORTS: Final = {"http": 80, "https": 443}
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def through(proxy: str, host: str, port: int, *, is_plain: bool) -> Streams:
-    """Connect to the proxy, and through it to the host unless `is_plain`."""
+async def through(proxy: str, asked: "_Asked") -> Streams:
+    """Connect to the proxy, and through it to the host if a tunnel is asked for."""
     url = urlsplit(proxy)
     is_tls, above = url.scheme == "https", url.port or _PORTS[url.scheme]
     reader, writer = await dialled(url.hostname or "", above, is_tls=is_tls)
-    if is_plain:
+    if asked.is_plain:
         return reader, writer
-    name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    name = f"{asked.name}:{asked.port}"
     shown = outbound.proxy_word(proxy)
     word = f"Proxy-Authorization: {shown}\r\n" if shown else ""
     writer.write(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n{word}\r\n".encode())
@@ -52,10 +52,7 @@ async def through(proxy: str, host: str, port: int, *, is_plain: bool) -> Stream
 
 async def dialled(host: str, port: int, *, is_tls: bool = False) -> Streams:
     """Connect to a host; raise an OSError if it cannot be reached in time."""
-    try:
-        trusted = outbound.here().authorities() if is_tls else None
-    except BratError as error:
-        raise OSError(str(error)) from error
+    trusted = outbound.here().authorities() if is_tls else None
     async with asyncio.timeout(CONNECT_S):
         return await asyncio.open_connection(host, port, ssl=trusted)
 
@@ -79,6 +76,10 @@ class _Asked(Struct, frozen=True):
     """Without headers that are only for one connection."""
     word: bytes
     """Its `Proxy-Authorization`."""
+
+    @property
+    def is_plain(self) -> bool:
+        return self.method != "CONNECT"
 
     @property
     def where(self) -> str:
@@ -146,57 +147,45 @@ class Egress(Struct):
             return _no(writer, HTTPStatus.BAD_REQUEST, "HTTPS needs a tunnel.")
         try:
             there = await self._reached(asked)
-        except (OSError, ValueError) as error:  # the second: a name that is none
+        except (BratError, OSError, ValueError) as error:  # the last: no name at all
             why = f"brat cannot reach {asked.where}: {error}."
             return _no(writer, HTTPStatus.BAD_GATEWAY, why)
-        if asked.method == "CONNECT":
+        if not asked.is_plain:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         return await joined(near, there)
 
     async def _reached(self, asked: _Asked) -> Streams:
         """Connect, and pass on the head of a request that opens no tunnel."""
-        is_plain = asked.method != "CONNECT"
-        where = asked.host, asked.port
-        scheme = "http" if is_plain else "https"
-        try:
-            proxy = outbound.here().proxy(f"{scheme}://{asked.name}:{asked.port}")
-        except BratError as error:
-            raise OSError(str(error)) from error
+        scheme = "http" if asked.is_plain else "https"
+        proxy = outbound.here().proxy(f"{scheme}://{asked.name}:{asked.port}")
         if proxy:
-            there = await through(proxy, *where, is_plain=is_plain)
+            there = await through(proxy, asked)
             head = _head(asked, absolute=True, word=outbound.proxy_word(proxy))
         else:
-            addresses = await self._addresses(asked)
-            there = await dialled(addresses[0], asked.port)
+            there = await dialled(await self._address(asked), asked.port)
             head = _head(asked)
-        there[1].write(head if is_plain else b"")
+        there[1].write(head if asked.is_plain else b"")
         return there
 
-    async def _addresses(self, asked: _Asked) -> list[str]:
-        """Return a name's addresses; looked up once, so that they cannot change."""
+    async def _address(self, asked: _Asked) -> str:
+        """Return a name's address; looked up once, so that it cannot change."""
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(
             asked.host, asked.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
         )
         addresses = [str(each[4][0]) for each in found]
         if protocol.is_address(asked.host) or asked.host == protocol.LOCALHOST:
-            return addresses  # the address itself is listed
-        open_to = [
-            each
-            for each in addresses
-            if protocol.is_outside(each)
-            or protocol.allows_host(self._listed, each, asked.port)
-        ]
-        if not open_to:
-            leads = (
-                f"{asked.where}, which resolves to {addresses[0]}, an unlisted address"
-            )
-            self._teller.once(protocol.Refused(what=leads))
-            raise OSError(
-                f"it resolves to {addresses[0]}, which is not on the public internet; "
-                "list that address too if agents may reach it"
-            )
-        return open_to
+            return addresses[0]  # the address itself is listed
+        for each in addresses:
+            is_listed = protocol.allows_host(self._listed, each, asked.port)
+            if is_listed or protocol.is_outside(each):
+                return each
+        leads = f"{asked.where}, which resolves to {addresses[0]}, an unlisted address"
+        self._teller.once(protocol.Refused(what=leads))
+        raise OSError(
+            f"it resolves to {addresses[0]}, which is not on the public internet; "
+            "list that address too if agents may reach it"
+        )
 
 
 _WHY: Final = (
