@@ -167,7 +167,6 @@ _LINKS_MOST: Final = 40
 
 @cache
 def own_code() -> tuple[str, ...]:
-    """Return the folders of the runner's own code and of its Python."""
     libraries = (sysconfig.get_path(each) for each in ("stdlib", "purelib", "platlib"))
     rooms = convoy.__path__[0], grite.__path__[0], str(Path(__file__).parents[1])
     prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix)

@@ -290,7 +290,6 @@ class _Call:
         return family, socket.inet_ntop(family, where), int.from_bytes(told[2:4], "big")
 
     def text(self, place: int) -> bytes:
-        """Return the path that an argument names."""
         return self._read(self.arguments[place], _PATH_BYTES).split(b"\0", 1)[0]
 
     def opened(self, name: bytes, base: int = _HERE) -> int:

@@ -47,12 +47,10 @@ def known() -> frozenset[str]:
 
 
 def planners() -> frozenset[str]:
-    """Return the names of the planners that are installed beside brat."""
     return frozenset(_installed(planner.PLUGIN_GROUP))
 
 
 def key_names() -> frozenset[str]:
-    """Return the variables in which the engines of brat take keys."""
     return frozenset(key for each in ENGINE_TYPES.values() for key in each.all_keys)
 
 
@@ -73,7 +71,6 @@ def found(kind: str) -> Row:
 
 
 def litter(kind: str) -> tuple[str, ...]:
-    """Return the files that engines of a `type` leave in a checkout as litter."""
     try:
         return found(kind).litter
     except ValueError:

@@ -219,7 +219,6 @@ class _Run:
 
 
 def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
-    """Return the values that the agent's output must not show."""
     names = (*engines.key_names(), *((spec.secret,) if spec.secret else ()))
     keys = [inputs.offered.get(name, "") for name in names]
     keys += [inputs.feed.token] if inputs.feed else []

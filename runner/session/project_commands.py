@@ -59,7 +59,6 @@ class Setting(Struct):
     show: Callable[[str], None] = lambda _text: None
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that every program of a session gets."""
         home, inputs = self.scratch / "home", self.inputs
         return {
             # First, so that programs that the project's setup script installs win.

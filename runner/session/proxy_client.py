@@ -158,7 +158,6 @@ class ProxyClient:
                 raise RuntimeError("the key proxy did not start")
 
     def pointed(self, call: Call) -> Call:
-        """Return the call with the proxy as its vendor."""
         model = self._order.model
         if model is None or call.key is None:
             return call

@@ -27,8 +27,6 @@ class Finding(Struct, frozen=True):
 
 
 class Seen(Struct, frozen=True):
-    """The evidence that a session is judged by."""
-
     ending: Ending
     report: Report
     work: Work

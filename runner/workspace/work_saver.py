@@ -142,33 +142,23 @@ def main(argv: list[str]) -> int:
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, most))
     order = msgspec.json.decode((folder / _ORDER).read_bytes(), type=_Order)
-    used = folder / _USED
-    shutil.rmtree(used, ignore_errors=True)
+    used, known = folder / _USED, folder / _TREE
+    shutil.rmtree(used, ignore_errors=True)  # of one that was killed or failed
     _copy(folder / STORE, used)
-    try:
-        _save(folder, order, used)
-    finally:
-        shutil.rmtree(used, ignore_errors=True)
-    return 0
-
-
-def _save(folder: Path, order: _Order, used: Path) -> None:
     started, gate = order.started, order.started.gate
     workspace = Workspace(Path(order.checkout), used, started.base, order.branch)
     commits = AttemptCommits(workspace, LONGEST_S, order.litter)
     work = commits.keep(started.title, half_done=True)
     work = without_leaks(work, workspace, gate)
     refused = refusals(work.changes, work.patch_bytes, gate, started.limits)
-    if work.bundle is None or refused or passing(work.between, gate):
-        return
-    if work.bundle.stat().st_size > BYTES:
-        return
-    known = folder / _TREE
-    found = workspace.git("rev-parse", "HEAD^{tree}", deadline_s=LONGEST_S).stdout
-    if known.is_file() and known.read_bytes() == found:
-        return
-    work.bundle.replace(folder / _BUNDLE)
-    known.write_bytes(found)
+    if work.bundle and not refused and not passing(work.between, gate):
+        found = workspace.git("rev-parse", "HEAD^{tree}", deadline_s=LONGEST_S).stdout
+        is_new = not known.is_file() or known.read_bytes() != found
+        if is_new and work.bundle.stat().st_size <= BYTES:
+            work.bundle.replace(folder / _BUNDLE)
+            known.write_bytes(found)
+    shutil.rmtree(used, ignore_errors=True)
+    return 0
 
 
 if __name__ == "__main__":

@@ -91,7 +91,6 @@ def configure_own(path: Path) -> None:
 
 
 def ignore_files(path: Path, patterns: Iterable[str]) -> None:
-    """Let git ignore new files that these patterns name."""
     exclude = path / "info/exclude"
     exclude.parent.mkdir(exist_ok=True)
     exclude.unlink(missing_ok=True)  # it may have become a link
