@@ -49,19 +49,6 @@ _KINDS: Final[Mapping[int, tuple[str, str, str]]] = {
 _OTHER_KINDS: Final = ("api_error", "server_error", "UNKNOWN")
 
 
-def said_no(dialect: protocol.Dialect, status: HTTPStatus, why: str) -> dict[str, Any]:
-    """Return the body of an error, in the vendor's own form."""
-    anthropic, openai, google = _KINDS.get(status, _OTHER_KINDS)
-    match dialect:
-        case "anthropic" | "bedrock" | "vertex":
-            return {"type": "error", "error": {"type": anthropic, "message": why}}
-        case "gemini" | "gemini-vertex" | "code-assist":
-            return {"error": {"code": status, "message": why, "status": google}}
-        case _:
-            error = {"message": why, "type": openai, "param": None, "code": openai}
-            return {"error": error}
-
-
 LEFT_ANSWER_S: Final = 20.0
 """How long an answer is read on that its agent has left."""
 
@@ -221,7 +208,17 @@ class Gate:
         )
 
     def _no(self, status: HTTPStatus, why: str) -> web.Response:
-        body = said_no(self._model.dialect, status, why)
+        """Return an error in the vendor's own form."""
+        anthropic, openai, google = _KINDS.get(status, _OTHER_KINDS)
+        body: dict[str, Any]
+        match self._model.dialect:
+            case "anthropic" | "bedrock" | "vertex":
+                body = {"type": "error", "error": {"type": anthropic, "message": why}}
+            case "gemini" | "gemini-vertex" | "code-assist":
+                body = {"error": {"code": status, "message": why, "status": google}}
+            case _:
+                error = {"message": why, "type": openai, "param": None, "code": openai}
+                body = {"error": error}
         return web.json_response(
             status=status, body=msgspec.json.encode(body), content_type=_JSON
         )

@@ -265,7 +265,9 @@ class AttemptCommits(Struct):
         # Keeps the stat data of what did not change, and asks nothing of the files.
         self._git("read-tree", "-i", "-m", commit)
         # A repository that it added as a submodule is searched like any folder.
-        self._undo(e for e in stray.staged_in(self._staged()) if e.is_new_link)
+        news = (GONE, gate.SUBMODULE)
+        staged = stray.staged_in(self._staged())
+        self._undo(e for e in staged if (e.mode_before, e.mode_after) == news)
         return commit
 
     def _theirs(self) -> Path | None:

@@ -100,10 +100,6 @@ class Staged(PathChange, frozen=True):
         is_file = all(mode.startswith("100") for mode in modes)
         return is_file and self.blob_before != self.blob_after
 
-    @property
-    def is_new_link(self) -> bool:
-        return self.mode_after == gate.SUBMODULE and self.mode_before == GONE
-
     def undone(self, *, keeps_mode: bool = False) -> bytes:
         """Return what undoes it, a line for `git update-index -z --index-info`."""
         mode = self.mode_after if keeps_mode else self.mode_before
