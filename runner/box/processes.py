@@ -112,18 +112,6 @@ def reap_children() -> tuple[dict[int, int], bool]:
         ended[pid] = status
 
 
-def send_signal(number: int, group: int, spared: frozenset[int] = frozenset()) -> None:
-    """Signal every descendant that is not spared; not on Linux, the group, too."""
-    if sys.platform != "linux":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, number)
-    for pid in descendants():
-        if pid in spared:
-            continue
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, number)
-
-
 def descendants() -> list[int]:
     """Return the ids of all processes below this one, parents first."""
     if sys.platform != "linux":

@@ -15,6 +15,7 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -352,8 +353,14 @@ class _Supervision(Struct):
                 if not self._has_children():
                     return 0
                 if number == signal.SIGKILL or not asked:
-                    processes.send_signal(number, self._process.pid, self._spared)
                     asked = True
+                    gone = contextlib.suppress(ProcessLookupError, PermissionError)
+                    if sys.platform != "linux":
+                        with gone:
+                            os.killpg(self._process.pid, number)
+                    for pid in self._ours():
+                        with gone:
+                            os.kill(pid, number)
                 self._pump(min(_left(limit), SWEEP_S))
         return len(self._ours()) if self._has_children() else 0
 

@@ -396,13 +396,11 @@ def _beside_programs(search: str, homes: Iterable[str]) -> Iterator[str]:
 def _homes(told: str, search: str) -> tuple[str, ...]:
     """Return the homes in which toolchains may lie: the given one and the user's.
 
-    The user's is read from the system's list, too, and from where folders of PATH lie:
-    a job's HOME may be a folder of its own.
+    The user's is read from the system's list, and from where folders of PATH lie: a
+    job's HOME may be a folder of its own.
     """
     own = []
-    with suppress(RuntimeError):  # some containers' users have none
-        own.append(str(Path.home()))
-    with suppress(KeyError):
+    with suppress(KeyError):  # some containers' users are in no list
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
     programs = search.split(os.pathsep)
     above = dict.fromkeys(up for each in programs for up in Path(each).parents)
