@@ -27,7 +27,7 @@ from runner.box.surroundings import fill_home, left_in
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said
 from runner.engines.output_reader import OutputReader, Report
-from runner.engines.row import Call, Row, key_for, missing_key, reached_by
+from runner.engines.row import Call
 from runner.inputs.job_inputs import Inbox, Inputs, Message
 from runner.proxy.proxy_protocol import Refused
 from runner.session.project_commands import Setting
@@ -110,24 +110,24 @@ def run_engine(job: Job, folder: Path) -> tuple[Ending, Report]:
         file.write_text(told, encoding="utf-8")
         steered = job.inbox is not None and row.says is not None
         home, endpoint = job.scratch / "home", inputs.endpoint
-        call = Call(spec, file, home, steered=steered, endpoint=endpoint)
-        call = replace(call, key=key_for(row, call, inputs.offered))
+        call = Call(row, spec, file, home, steered=steered, endpoint=endpoint)
+        call = call.with_key(inputs.offered)
         argv = row.argv(call)
     except ValueError as error:
         return Ending(fault=str(error)), Report("missing_tool")
-    if fault := missing_key(row, call):
+    if fault := call.missing_key():
         trouble = events.Error(kind="credentials", message=fault)
         return Ending(fault=fault), Report(None, trouble=trouble)
     if job.proxy:
         call = job.proxy.pointed(call)
         argv = row.argv(call)
     fill_home(call.home, row.files(call))
-    return _Run(job, row, call).go(argv, folder)
+    return _Run(job, call).go(argv, folder)
 
 
 class _Run:
-    def __init__(self, job: Job, row: Row, call: Call) -> None:
-        self._job, self._row, self._call = job, row, call
+    def __init__(self, job: Job, call: Call) -> None:
+        self._job, self._call, row = job, call, call.row
         self._reader = OutputReader(row, self._note)
         limit = job.started.limits.output_bytes
         self._transcript = job.transcript(limit, self._take)
@@ -146,7 +146,7 @@ class _Run:
             job.proxy.note = self._note_refused
 
     def go(self, argv: tuple[str, ...], folder: Path) -> tuple[Ending, Report]:
-        job, row, started = self._job, self._row, self._job.started
+        job, row, started = self._job, self._call.row, self._job.started
         spec = started.engine
         running = copied(SessionRunning, started, engine=spec.type, argv0=argv[0])
         job.folder.claim(running)
@@ -155,7 +155,7 @@ class _Run:
         if self._steering and job.inbox:
             job.inbox.listen(job.stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
-        env = environment_of(job, row, self._call)
+        env = environment_of(job, self._call)
         env |= surroundings.own_sources(env, folder)
         order = Order(
             argv,
@@ -226,7 +226,7 @@ def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
+def environment_of(job: Job, call: Call) -> dict[str, str]:
     started = job.started
     return {
         **job.environment(),
@@ -237,6 +237,6 @@ def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
         "BRAT_TITLE": started.title,
         "BRAT_MODEL": started.engine.model or "",
         **(job.proxy.environment() if job.proxy else {}),
-        **reached_by(row, call),
-        **row.sets(call),
+        **call.reached_by(),
+        **call.row.sets(call),
     }

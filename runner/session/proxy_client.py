@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from operator import add
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -55,12 +54,12 @@ def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
         row = engines.found(started.engine.type)
     except ValueError:
         return None  # reported when the engine is to start
-    call = Call(started.engine, Path(), Path(), endpoint=inputs.endpoint)
-    key, vendor = rows.key_for(row, call, inputs.offered), rows.vendor_of(row, call)
+    call = Call(row, started.engine, endpoint=inputs.endpoint).with_key(inputs.offered)
+    key, vendor = call.key, call.vendor
     model = None
     if vendor is not None and key is not None and rows.can_be_pointed(vendor):
-        server, cut = rows.upstream(vendor, call)
-        named = rows.own_model(row, call).partition("[")[0]  # Claude's `[1m]`
+        server, cut = call.upstream(vendor)
+        named = call.model.partition("[")[0]  # Claude's `[1m]`
         pinned = row.aliases.get(named, named), named.partition("/")[2] or named
         model = protocol.Model(
             dialect=vendor.dialect,
