@@ -235,8 +235,18 @@ class _Supervision(Struct):
     _last_output: float = 0.0
 
     def run(self, started: float) -> Ending:
-        self._begin()
-        deadline = started + self._order.timeout_s
+        process, order = self._process, self._order
+        pipes: dict[Stream, IO[bytes] | None]
+        pipes = {"out": process.stdout, "err": process.stderr}
+        self._open = {e.fileno(): (name, e) for name, e in pipes.items() if e}
+        for each in (*self._open, self._stop.fileno()):
+            self._selector.register(each, selectors.EVENT_READ)
+        if order.watcher is not None:
+            self._selector.register(order.watcher, selectors.EVENT_READ, order.watcher)
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
+        self._last_output = order.clock()
+        deadline = started + order.timeout_s
         self._reap()
         while self._process.returncode is None and not (
             self._stop.wanted or self._is_called_off()
@@ -274,19 +284,6 @@ class _Supervision(Struct):
             seconds=round(seconds, 3),
             survivors=survivors,
         )
-
-    def _begin(self) -> None:
-        process, watcher = self._process, self._order.watcher
-        pipes: dict[Stream, IO[bytes] | None]
-        pipes = {"out": process.stdout, "err": process.stderr}
-        self._open = {e.fileno(): (name, e) for name, e in pipes.items() if e}
-        for each in (*self._open, self._stop.fileno()):
-            self._selector.register(each, selectors.EVENT_READ)
-        if watcher is not None:
-            self._selector.register(watcher, selectors.EVENT_READ, watcher)
-        if process.stdin is not None:
-            os.set_blocking(process.stdin.fileno(), False)
-        self._last_output = self._order.clock()
 
     def _write(self) -> None:
         """Write what the program's input takes; the rest waits until it reads."""

@@ -118,45 +118,39 @@ def staged_in(raw: bytes) -> tuple[Staged, ...]:
     )
 
 
-def untracked(folder: Path, listed: Iterable[str]) -> dict[str, str]:
-    """Return what of `git ls-files --others --directory` is no work, and why."""
+def untracked(top: Path, listed: Iterable[str]) -> dict[str, str]:
+    """Return what of `git ls-files --others --directory` is no work, and why.
+
+    Each folder is there once and whole. An entry in what the base holds of a tool's
+    folder is spared.
+    """
     left = iter(range(LOOKED_MOST))
     found: dict[str, str] = {}
     for entry in listed:
-        if entry.endswith("/"):
-            spared = _is_made_folder(PurePosixPath(entry).parent, folder)
-            found.update(_strays(folder, entry.rstrip("/"), left, spared=spared))
-        elif _is_made_file(folder / entry):
-            found[entry] = MADE_AGAIN
-    return found
-
-
-def _strays(
-    top: Path, entry: str, left: Iterator[int], *, spared: bool
-) -> Iterator[tuple[str, str]]:
-    """Yield what is no work in an untracked folder, each folder once and whole.
-
-    `left` has one for each file and folder that may still be looked at; an entry is
-    `spared` in what the base holds of such a folder.
-    """
-    folders = [entry]
-    while folders:
-        path = folders.pop()
-        try:
-            with os.scandir(top / path) as found:
-                here = {each.name: each.is_dir(follow_symlinks=False) for each in found}
-        except OSError:
+        if not entry.endswith("/"):
+            if _is_made_file(top / entry):
+                found[entry] = MADE_AGAIN
             continue
-        if ".git" in here:
-            yield path, REPOSITORY
-        elif not spared and _is_made(top, path, here):
-            yield path, MADE_AGAIN
-        else:
-            for (name, is_folder), _ in zip(here.items(), left, strict=False):
-                if is_folder:
-                    folders.append(f"{path}/{name}")
-                elif not spared and _is_made_file(top / path / name):
-                    yield f"{path}/{name}", MADE_AGAIN
+        spared = _is_made_folder(PurePosixPath(entry).parent, top)
+        folders = [entry.rstrip("/")]
+        while folders:
+            path = folders.pop()
+            try:
+                with os.scandir(top / path) as entries:
+                    here = {e.name: e.is_dir(follow_symlinks=False) for e in entries}
+            except OSError:
+                continue
+            if ".git" in here:
+                found[path] = REPOSITORY
+            elif not spared and _is_made(top, path, here):
+                found[path] = MADE_AGAIN
+            else:
+                for (name, is_folder), _ in zip(here.items(), left, strict=False):
+                    if is_folder:
+                        folders.append(f"{path}/{name}")
+                    elif not spared and _is_made_file(top / path / name):
+                        found[f"{path}/{name}"] = MADE_AGAIN
+    return found
 
 
 def is_begun(top: Path, path: str) -> bool:
