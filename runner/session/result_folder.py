@@ -17,23 +17,20 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
 from convoy.events import Claim
 from convoy.events.session_events import TaskStarted
-from convoy.kinds import KINDS
 from convoy.log import body_of
 from convoy.model import ids
 from convoy.model.records import Usage as Used, Verdict
 from convoy.model.session_result import Left, Outcome, Walls, plus, priced
-from convoy.planner import ANSWER_CHARS, FILE, REPLY
 from convoy.text import Redaction
 from grite import chunk
 from grite.event import CommentAdded, Event
 from runner.box.supervisor import Stream
-from runner.box.surroundings import read_hostile
 from runner.engines.engine_events import Cost, Said, Usage
 from runner.engines.output_reader import Status
 
@@ -158,20 +155,6 @@ class Folder(msgspec.Struct):
         """Write result.json; nothing may be added after it."""
         _write(self.path, RESULT, msgspec.json.encode(result) + b"\n")
         (self.path / CHECKPOINT).unlink(missing_ok=True)
-
-
-_BYTES: Final = 4 * ANSWER_CHARS
-
-
-def answer_left(started: TaskStarted, folder: Path, said: str) -> str:
-    """Return the answer, cut to the bot's limit, or "" if there is none.
-
-    The agent has ended, and what lies in its folder may be a trap. What it `said` last
-    is redacted.
-    """
-    file = folder / (FILE if KINDS[started.kind].makes_plan else REPLY)
-    written = read_hostile(file, _BYTES).decode(errors="replace").strip()
-    return (written or said)[:ANSWER_CHARS]
 
 
 LINE_CHARS = 65_536

@@ -23,13 +23,14 @@ from convoy.gate import printable
 from convoy.kinds import KINDS
 from convoy.model import ids
 from convoy.model.session_result import bounded_notes
+from convoy.planner import ANSWER_CHARS, FILE, REPLY
 from convoy.text import Redaction, cut
 from grite import outbound, trusted_programs
 from grite.errors import BratError, Unavailable
 from runner import engines
 from runner.box.processes import guarded, harden
 from runner.box.supervisor import Cancelled, Ending, Stop
-from runner.box.surroundings import fill_home
+from runner.box.surroundings import fill_home, read_hostile
 from runner.engines.output_reader import Report
 from runner.inputs import job_inputs
 from runner.inputs.job_inputs import BadInput, FeedAddress, Inputs
@@ -122,10 +123,9 @@ class _Session(engine_run.Job, kw_only=True):
         ending, report = self._run_engine(workspace)
         answer = ""
         if kind.answer:
-            said = result_folder.answer_left(
-                self.started, workspace.folder, report.text
-            )
-            answer = self.redaction(said)
+            file = workspace.folder / (FILE if kind.makes_plan else REPLY)
+            written = read_hostile(file, 4 * ANSWER_CHARS).decode(errors="replace")
+            answer = self.redaction((written.strip() or report.text)[:ANSWER_CHARS])
         is_work = not kind.answer or kind.keeps_tries
         work = self._salvaged(workspace, ending) if is_work else Work()
         whole = ending.exit_code == 0 and not ending.cut_off and not self.stop.wanted
