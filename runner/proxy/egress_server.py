@@ -257,19 +257,14 @@ def _no(writer: asyncio.StreamWriter, status: HTTPStatus, why: str) -> None:
     writer.write("\r\n".join((*head, "", "")).encode() + body)
 
 
-def run_servers(order: bytes, listening: Sequence[int]) -> None:
+async def serve(told: bytes, listening: Sequence[int]) -> None:
     """Serve until the witness is gone, beginning with calls that already wait.
 
-    `order` is JSON. The sockets are for the model, for all other hosts, and for each
-    service of this machine.
+    What it is told is an order as JSON. The sockets are for the model, for all other
+    hosts, and for each service of this machine.
     """
-    sockets = [socket.socket(fileno=each) for each in listening]
-    asyncio.run(_serve(msgspec.json.decode(order, type=protocol.ProxyOrder), *sockets))
-
-
-async def _serve(
-    order: protocol.ProxyOrder, model: socket.socket, *others: socket.socket
-) -> None:
+    order = msgspec.json.decode(told, type=protocol.ProxyOrder)
+    model, *others = (socket.socket(fileno=each) for each in listening)
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     teller = protocol.Teller()
     loop.add_signal_handler(signal.SIGTERM, ended.set)

@@ -170,11 +170,10 @@ Told = Usage | Refused | Spent
 _TOLD_MOST: Final = 200
 
 
-class Teller:
+class Teller(Struct):
     """Tells the witness of what a proxy's servers meet."""
 
-    def __init__(self) -> None:
-        self._told: set[str] = set()
+    _told: set[str] = set()
 
     def tell(self, told: Told) -> None:
         os.write(1, json.encode(told) + b"\n")
