@@ -9,7 +9,6 @@ gets only messages that came before that.
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -96,8 +95,8 @@ class Job(Setting):
     """Which walls stood around the engine, once it has ended."""
 
 
-def run_engine(job: Job, folder: Path) -> tuple[Ending, Report]:
-    """Run the task's engine in `folder` until every process it started is gone."""
+def run_engine(job: Job) -> tuple[Ending, Report]:
+    """Run the task's engine until every process it started is gone."""
     inputs, started, spec = job.inputs, job.started, job.started.engine
     try:
         row = engines.found(spec.type)
@@ -122,7 +121,7 @@ def run_engine(job: Job, folder: Path) -> tuple[Ending, Report]:
         call = job.proxy.pointed(call)
         argv = row.argv(call)
     fill_home(call.home, row.files(call))
-    return _Run(job, call).go(argv, folder)
+    return _Run(job, call).go(argv)
 
 
 class _Run:
@@ -145,7 +144,7 @@ class _Run:
         if job.proxy:
             job.proxy.note = self._note_refused
 
-    def go(self, argv: tuple[str, ...], folder: Path) -> tuple[Ending, Report]:
+    def go(self, argv: tuple[str, ...]) -> tuple[Ending, Report]:
         job, row, started = self._job, self._call.row, self._job.started
         spec = started.engine
         running = copied(SessionRunning, started, engine=spec.type, argv0=argv[0])
@@ -156,10 +155,10 @@ class _Run:
             job.inbox.listen(job.stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
         env = environment_of(job, self._call)
-        env |= surroundings.own_sources(env, folder)
+        env |= surroundings.own_sources(env, job.checkout)
         order = Order(
             argv,
-            folder,
+            job.checkout,
             env,
             spec.timeout_s,
             stdin=self._call.prompt if is_read else None,

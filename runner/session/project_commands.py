@@ -30,7 +30,7 @@ from convoy.gate import pattern
 from convoy.text import Redaction, clean, shortened
 from grite import outbound
 from runner.box import surroundings
-from runner.box.agent_box import BoxReport, NetworkExit, boxed, session_room
+from runner.box.agent_box import BoxReport, NetworkExit, Room, boxed, session_room
 from runner.box.supervisor import Ending, Order, Sink, Stop, Stream, supervise
 from runner.engines.engine_events import Text
 from runner.inputs.job_inputs import Inputs
@@ -53,6 +53,7 @@ class Setting(Struct):
     started: TaskStarted
     scratch: Path
     """The witness's folder, which holds `home` and `tmp`."""
+    checkout: Path
     folder: Folder
     redaction: Redaction
     stop: Stop
@@ -76,6 +77,11 @@ class Setting(Struct):
             **outbound.named_in(inputs.offered).without_passwords(),
         }
 
+    @property
+    def room(self) -> Room:
+        is_boxed = self.started.box == "on"
+        return session_room(self.inputs, self.checkout, self.scratch, is_boxed=is_boxed)
+
     def run(
         self,
         order: Order,
@@ -87,9 +93,7 @@ class Setting(Struct):
 
         One that cannot have one is not started.
         """
-        where, is_boxed = (order.folder, self.scratch), self.started.box == "on"
-        room = session_room(self.inputs, *where, is_boxed=is_boxed)
-        with boxed(order.argv, room, way, also) as box:
+        with boxed(order.argv, self.room, way, also) as box:
             boxed_in = replace(order, argv=box.argv, fds=box.fds)
             ending = supervise(boxed_in, sink, self.stop)
             report = BoxReport() if ending.fault else box.report()
@@ -228,16 +232,16 @@ def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
     return litter
 
 
-def acceptance_fault(setting: Setting, folder: Path, *, closed: bool) -> str:
+def acceptance_fault(setting: Setting, *, closed: bool) -> str:
     """Run the command in the checkout; return why work is not accepted, or ""."""
     command, limit_s = setting.started.acceptance, setting.started.limits.acceptance_s
     argv = ("sh", "-c", command)
     env = setting.environment()
-    env |= surroundings.own_sources(env, folder)
+    env |= surroundings.own_sources(env, setting.checkout)
     ours, theirs = socket.socketpair()
     no_way = NetworkExit(theirs.fileno(), ()) if closed else None  # nor a proxy
     with ours, theirs:
-        order = Order(argv, folder, env, limit_s)
+        order = Order(argv, setting.checkout, env, limit_s)
         ending, said = _run_script(command, order, setting, no_way)
     if ending.cancelled:
         return "The acceptance command was stopped with the job."

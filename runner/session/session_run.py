@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -83,7 +82,6 @@ def _now_ms() -> int:
 
 
 class _Session(engine_run.Job, kw_only=True):
-    checkout: Path
     keeps_patch: bool
     litter: tuple[str, ...] = ()
     unaccepted: str | None = None
@@ -133,9 +131,7 @@ class _Session(engine_run.Job, kw_only=True):
         if self.started.acceptance and is_claimed and not kind.answer:
             closed = self.proxy is not None and self.proxy.hosts is not None
             with self._shown():
-                self.unaccepted = acceptance_fault(
-                    self, workspace.folder, closed=closed
-                )
+                self.unaccepted = acceptance_fault(self, closed=closed)
         return self._close(ending, report, work, answer)
 
     def _bring_program(self) -> None:
@@ -173,11 +169,11 @@ class _Session(engine_run.Job, kw_only=True):
 
             is_answer = KINDS[self.started.kind].answer
             is_saved = self.started.limits.checkpoint_s and not is_answer
-            args = self.inputs, self.started, workspace, self.litter, keep
+            args = self.room, self.started, workspace, self.litter, keep
             self.saver = saver = WorkSaver(*args) if is_saved else None
             self.inbox = feed.inbox if feed else None
             with closing(saver) if saver else nullcontext():
-                return engine_run.run_engine(self, workspace.folder)
+                return engine_run.run_engine(self)
 
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
         budget_s = HASTY_SALVAGE_S if self.stop.wanted else SALVAGE_S
@@ -223,7 +219,7 @@ class _Session(engine_run.Job, kw_only=True):
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         result = copied(
             result_folder.Result,
-            *(started, ending, report, found),
+            *(started, ending, report, found, self.box),
             session=ids.session_name(started.convoy, started.task, started.attempt),
             retry_after_s=report.retry_after_s(_now_ms()),
             why=cut(self.redaction(said), WHY_CHARS),
@@ -233,12 +229,9 @@ class _Session(engine_run.Job, kw_only=True):
             files=tuple(files),
             accepted=None if self.unaccepted is None else not self.unaccepted,
             refusals=unfit,
-            engine=result_folder.EngineUsed(
-                type=spec.type, model=spec.model, session=report.session[:100]
-            ),
+            engine=copied(result_folder.EngineUsed, spec, session=report.session[:100]),
             network=self.proxy.leak if self.proxy else "",
             box=self.box.why,
-            walls=self.box.walls,
             usage=self.folder.used,
         )
         claim = self.folder.claim
@@ -297,8 +290,7 @@ def _run_guarded(guard: Callable[[Callable[[], int]], int]) -> int:
                 hidden = Redaction(engine_run.secrets_of(inputs, task.engine))
                 folder = result_folder.Folder(inputs.result, task, _now_ms)
                 result = _Session(
-                    *(inputs, task, scratch, folder, hidden, stop),
-                    checkout=checkout,
+                    *(inputs, task, scratch, checkout, folder, hidden, stop),
                     keeps_patch=is_alone,
                 ).result()
             annotate(inputs, result, is_alone=is_alone)

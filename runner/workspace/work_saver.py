@@ -25,9 +25,8 @@ import msgspec
 from convoy.events.session_events import TaskStarted
 from convoy.gate import passing, refusals
 from runner import engines
-from runner.box.agent_box import boxed, session_room
+from runner.box.agent_box import Room, boxed
 from runner.box.surroundings import STORE, read_hostile
-from runner.inputs.job_inputs import Inputs
 from runner.workspace.attempt_commits import AttemptCommits, without_leaks
 from runner.workspace.workspace import Workspace
 
@@ -51,7 +50,7 @@ class _Order(msgspec.Struct, frozen=True):
 class WorkSaver(msgspec.Struct):
     """Saves one session's work; for one thread."""
 
-    _inputs: Inputs
+    _room: Room
     _started: TaskStarted
     _workspace: Workspace
     _litter: tuple[str, ...]
@@ -80,8 +79,6 @@ class WorkSaver(msgspec.Struct):
         workspace, folder = self._workspace, self._folder
         self._next = time.monotonic() + self._started.limits.checkpoint_s
         program = (sys.executable, "-I", "-m", "runner.workspace.work_saver")
-        own, is_boxed = (workspace.folder, folder.parent), self._started.box == "on"
-        room = session_room(self._inputs, *own, is_boxed=is_boxed)
         argv = (*program, str(folder))
         with contextlib.suppress(OSError):  # no room, no process: perhaps the next time
             if not folder.is_dir():
@@ -91,12 +88,12 @@ class WorkSaver(msgspec.Struct):
                 litter = engines.litter(self._started.engine.type)
                 order = _Order(*told, (*litter, *self._litter), self._started)
                 (folder / _ORDER).write_bytes(msgspec.json.encode(order))
-            begun = boxed(argv, room, None, (folder,), keeps_user=True)
+            begun = boxed(argv, self._room, None, (folder,), keeps_user=True)
             box = self._held.enter_context(begun)
             self._process = subprocess.Popen(
                 box.argv,
                 cwd=folder,
-                env={"PATH": self._inputs.path},
+                env={"PATH": self._room.sight.path},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

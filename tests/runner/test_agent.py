@@ -41,7 +41,7 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
     spec = replace(started.engine, secret="TEAM_KEY")
     call = Call(row, spec, tmp_path / "p", tmp_path / "home").with_key(told.offered)
     folder = Folder(tmp_path / "result", started, lambda: 0)
-    job = Job(told, started, tmp_path, folder, Redaction(()), Stop())
+    job = Job(told, started, tmp_path, tmp_path, folder, Redaction(()), Stop())
     env = environment_of(job, call)
 
     assert env["MODEL_KEY"] == "key-0123456789"
