@@ -75,15 +75,6 @@ def end_like(status: int) -> int:
     return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
 
 
-def write(path: str, text: str) -> None:
-    """Write to a file of the kernel's, at once."""
-    number = os.open(path, os.O_WRONLY)
-    try:
-        os.write(number, text.encode())
-    finally:
-        os.close(number)
-
-
 LOOPBACK = "127.0.0.1"
 _BACKLOG = 128
 _MOST = 64

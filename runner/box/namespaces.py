@@ -86,15 +86,16 @@ def _boxed(box: Box, told: int | None, program: list[str]) -> str:
         # All users inside are themselves outside for root, else only our own is: so
         # root can become another user, as package managers do, and use their files.
         is_root = os.getuid() == 0
-        if not is_root:
-            kernel.write(f"/proc/{child}/setgroups", "deny")
+        told_of = {} if is_root else {"setgroups": "deny"}
         for name, own in (("uid_map", os.getuid()), ("gid_map", os.getgid())):
-            text = f"{own} {own} 1"
+            told_of[name] = f"{own} {own} 1"
             if is_root:
                 with open(f"/proc/self/{name}", encoding="ascii") as file:  # noqa: PTH123  pathlib takes 5 ms
                     known = [line.split() for line in file]
-                text = "\n".join(f"{first} {first} {n}" for first, _, n in known)
-            kernel.write(f"/proc/{child}/{name}", text)
+                told_of[name] = "\n".join(f"{at} {at} {n}" for at, _, n in known)
+        for name, text in told_of.items():  # each at once, else the kernel refuses it
+            with open(f"/proc/{child}/{name}", "w", encoding="utf-8") as file:  # noqa: PTH123  as above
+                file.write(text)
         os.write(going, b"!")
     except OSError as error:
         os.close(going)
