@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from convoy import planner
 from convoy.model.records import ENGINE_TYPES, PLANNER
 from convoy.text import did_you_mean
-from runner.engines.plugins import function_row, planner_row
 from runner.engines.row import Row
+from runner.engines.shell import function_row, planner_row
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
