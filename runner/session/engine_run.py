@@ -9,6 +9,7 @@ gets only messages that came before that.
 
 import math
 from collections.abc import Callable
+from contextlib import closing
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from grite.git import pair_of
 from runner import engines
 from runner.box import surroundings
 from runner.box.agent_box import BoxReport
-from runner.box.supervisor import Ending, Order, SideTask, Stream
+from runner.box.supervisor import Ending, Order, SideTask
 from runner.box.surroundings import fill_home, left_in
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said
@@ -129,7 +130,7 @@ class _Run:
         self._job, self._call, row = job, call, call.row
         self._reader = OutputReader(row, self._note)
         limit = job.started.limits.output_bytes
-        self._transcript = job.transcript(limit, self._take)
+        self._transcript = job.transcript(limit, self._reader.feed)
         self._says_tokens = False
         self._since = Since()
         self._steering: Steering | None = None
@@ -168,7 +169,7 @@ class _Run:
             side_task=job.saver,
         )
         way = job.proxy.way() if job.proxy else None
-        try:
+        with closing(self._transcript):
             ending, walls = job.run(order, self._transcript.write, way)
             # A box that was killed before it stood says nothing of its walls.
             if ending.fault or walls.is_off or not walls.why:
@@ -185,8 +186,6 @@ class _Run:
                 # It counts, too; that is used if the engine reports no usage.
                 for used in () if self._says_tokens else proxy.used():
                     self._note(used)
-        finally:
-            self._transcript.close()
         if ending.fault:
             return ending, Report("missing_tool")
         by_us = ending.timed_out or ending.silent or ending.called_off
@@ -201,10 +200,6 @@ class _Run:
         if isinstance(said, Refused):
             said = Refused(what=self._job.redaction(said.what))
         self._transcript.note(said)
-
-    def _take(self, stream: Stream, text: str) -> None:
-        self._job.show(text)
-        self._reader.feed(stream, text)
 
     def _note(self, said: Said) -> None:
         if self._steering:

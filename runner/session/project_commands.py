@@ -18,7 +18,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -101,8 +101,14 @@ class Setting(Struct):
         return Ending(fault=refusal) if refusal else ending, report
 
     def transcript(self, limit_bytes: int, reader: Reader) -> Transcript:
+        """Return what keeps and shows a program's output; the reader gets it, too."""
+
+        def seen(stream: Stream, text: str) -> None:
+            self.show(text)
+            reader(stream, text)
+
         path = self.folder.path / TRANSCRIPT
-        return Transcript(path, self.redaction, limit_bytes, reader)
+        return Transcript(path, self.redaction, limit_bytes, seen)
 
 
 def _run_script(
@@ -114,17 +120,10 @@ def _run_script(
 ) -> tuple[Ending, str]:
     """Run a command to its end; return how it ended, and the end of its output."""
     said: list[str] = []
-
-    def take(_stream: Stream, text: str) -> None:
-        setting.show(text)
-        said.append(text)
-
-    transcript = setting.transcript(OUTPUT_BYTES, take)
-    try:
+    transcript = setting.transcript(OUTPUT_BYTES, lambda _, text: said.append(text))
+    with closing(transcript):
         transcript.note(Text(text=f"brat runs {name}", by="program"))
         ending, _ = setting.run(order, transcript.write, way, also)
-    finally:
-        transcript.close()
     return ending, "".join(said[-_LAST_PIECES:])
 
 

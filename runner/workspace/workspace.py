@@ -121,12 +121,12 @@ _LAZY: Final = re.compile("promisor|partialclone|include", re.IGNORECASE)
 
 def has_foreign_objects(repository: Path) -> bool:
     """Whether any object may lie outside; True also if this cannot be found out."""
-    if any(os.path.lexists(repository / each) for each in _ELSEWHERE):
-        return True
-    if _LAZY.search(left_in(repository, "config")):
-        return True
-    objects = repository / "objects"
-    if objects.is_symlink():
+    elsewhere = any(os.path.lexists(repository / each) for each in _ELSEWHERE)
+    is_lazy, objects = (
+        _LAZY.search(left_in(repository, "config")),
+        repository / "objects",
+    )
+    if elsewhere or is_lazy or objects.is_symlink():
         return True
     try:
         found = list(islice(_links(objects), LOOKED_MOST))
