@@ -17,11 +17,15 @@ DIE_WITH_PARENT, DUMPABLE, NO_NEW_RIGHTS, DROP_RIGHT = 1, 4, 38, 24
 CANNOT_START = 126
 
 
+Place = tuple[str, str, str]
+"""How it is in the box, the machine's path, and the path inside."""
+
+
 class Box:
     """What a box is to be, as `namespaces` is told it."""
 
     def __init__(
-        self, places: Sequence[str], exits: Sequence[int], user: Sequence[str]
+        self, places: Sequence[Place], exits: Sequence[int], user: Sequence[str]
     ) -> None:
         self.places, self.exits, self.user = places, exits, user
 

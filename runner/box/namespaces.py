@@ -50,7 +50,8 @@ def main(argv: Sequence[str]) -> int:
     kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     exits = [int(each) for each in way.split(",") if each]
     becomes = tuple(user.split(":", 2)) if user else ()
-    places, program = rest[:mark], rest[mark + 1 :]
+    places = [*zip(*[iter(rest[:mark])] * 3, strict=True)]
+    program = rest[mark + 1 :]
     box = Box(places, exits, becomes)
     if not told:
         why = _boxed(box, None, program)
@@ -198,15 +199,14 @@ def _as_agent(box: Box, here: str, program: list[str], readying: int) -> int:
             kernel.become_user(*map(int, box.user[:2]))
         os.chdir(here if os.path.isdir(here) else "/")  # noqa: PTH112  as above
         if not landlock.refusal():  # it closes a second time what the mounts close
-            told = zip(box.places[::3], box.places[2::3], strict=True)
-            written = (target for kind, target in told if kind == WRITABLE)
+            written = (target for kind, _, target in box.places if kind == WRITABLE)
             landlock.restrict(("/",), (*written, "/dev", "/proc"), network=True)
         seccomp.restrict()
     except OSError as error:
         os.write(readying, f"cannot limit program rights: {error.strerror}".encode())
         return 1
     os.close(readying)
-    if "/tmp" in box.places[2::3]:  # noqa: S108  the session's own
+    if any(target == "/tmp" for *_, target in box.places):  # noqa: S108  the session's own
         # By its own, maybe long path, a socket in it could not be named: unix(7).
         os.environ["TMPDIR"] = "/tmp"  # noqa: S108, TID251  as above; nothing is asked
     return kernel.become_program(program)

@@ -28,6 +28,7 @@ from msgspec import Struct
 import convoy
 import grite
 from convoy.model.records import ENGINE_TYPES
+from runner.box.kernel import Place
 from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE
 
 STORE: Final = "store.git"
@@ -149,9 +150,6 @@ def tool_folders(variables: Mapping[str, str], homes: Iterable[str]) -> Iterator
 def _is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112  a path's own `is_dir` raises PermissionError
 
-
-Place = tuple[str, str, str]
-"""How it is in the box, the machine's path, and the path inside."""
 
 _ETC_OF_VERSIONS: Final = re.compile(
     r"(?:java|jvm|python|php|ruby|lua|ImageMagick|gtk|chromium|erlang|tex)"
