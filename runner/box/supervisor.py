@@ -248,24 +248,24 @@ class _Supervision(Struct):
         self._last_output = order.clock()
         deadline = started + order.timeout_s
         self._reap()
-        while self._process.returncode is None and not (
+        while process.returncode is None and not (
             self._stop.wanted or self._is_called_off()
         ):
             self._write()
-            silent_at = self._last_output + self._order.silence_s
-            left = min(deadline, silent_at) - self._order.clock()
+            silent_at = self._last_output + order.silence_s
+            left = min(deadline, silent_at) - order.clock()
             if left <= 0:
                 break
-            side_task = self._order.side_task
+            side_task = order.side_task
             if side_task and side_task.due_s() == 0:
                 side_task.begin()
             self._pump(min(left, side_task.due_s() if side_task else math.inf))
             self._reap()
-        cut_off, cancelled = self._process.returncode is None, self._stop.wanted
+        cut_off, cancelled = process.returncode is None, self._stop.wanted
         called_off = self._is_called_off()
-        is_late = self._order.clock() >= deadline
+        is_late = order.clock() >= deadline
         by_time = cut_off and not cancelled and not called_off
-        seconds = self._order.clock() - started
+        seconds = order.clock() - started
         self._close_stdin()
         survivors = self._end_tree()
         limit = time.monotonic() + DRAIN_S
@@ -273,7 +273,7 @@ class _Supervision(Struct):
             self._pump(_left(limit))
         for fd in tuple(self._open):
             self._close(fd)
-        code = self._process.returncode
+        code = process.returncode
         return Ending(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,

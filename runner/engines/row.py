@@ -62,9 +62,8 @@ def provided(name: str, way: Vendor) -> Vendor:
 
 
 class Key(Struct, frozen=True):
-    """A key for a model, and the variable in which its engine wants it."""
-
     variable: str
+    """The variable in which its engine wants it."""
     value: str
 
     def __repr__(self) -> str:

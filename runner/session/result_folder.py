@@ -140,11 +140,10 @@ class Folder(msgspec.Struct):
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / USAGE).open("ab") as file:
             file.write(msgspec.json.encode(used) + b"\n")
-        match used:
-            case Usage():
-                self._tokens = plus(self._tokens, used.tokens)
-            case Cost():
-                self._usd = plus(Used(usd=self._usd or 0.0), Used(usd=used.usd)).usd
+        if isinstance(used, Usage):
+            self._tokens = plus(self._tokens, used.tokens)
+        else:
+            self._usd = plus(Used(usd=self._usd or 0.0), Used(usd=used.usd)).usd
 
     @property
     def used(self) -> Used:
