@@ -129,6 +129,8 @@ class AttemptCommits(Struct):
     _deadline: float = 0.0
     _left_out: dict[str, list[str]] = {}
     """Paths of what is no part of the work, or not as it should be, by the why."""
+    _unfiltered: dict[str, set[str]] = {}
+    """Paths of files that may land all the same, as far as they are in the work."""
 
     def keep(self, title: str, *, half_done: bool = False) -> Work:
         """Commit and bundle all new work; never raise for what the agent did.
@@ -176,9 +178,8 @@ class AttemptCommits(Struct):
             self._leave(stray.IGNORED, self._ignored())
         if head == workspace.base:
             return Work(faults=faults, left_out=stray.sentences(self._left_out))
-        files = [each.path for each in changes if each.mode_after.startswith("100")]
-        for why, paths in self._unfiltered(files, landing=True).items():
-            self._leave(why, paths)
+        for why, paths in self._unfiltered.items():
+            self._leave(why, (each.path for each in changes if each.path in paths))
         self._note_odd_names(changes, known if theirs == workspace.base else None)
         sizes = stray.sizes_of(changes, workspace.folder)
         work = Work(
@@ -386,16 +387,18 @@ class AttemptCommits(Struct):
             self._leave(why, [each.path])
             undone.append(each)
         files = [each for each in staged if each.mode_after.startswith("100")]
-        shown = self._unfiltered([each.path for each in files], landing=False)
+        paths = [each.path for each in files]
+        told = self._attributes(paths, "filter") if self._has_attributes(paths) else []
+        shown, self._unfiltered = stray.unfiltered(self._workspace.folder, told)
         # What is no pointer of Git LFS in the base, either, stays as it is.
         unfit = shown.get(stray.NOT_IN_LFS, ())
         known = [e for e in files if e.path in unfit and e.mode_before != GONE]
         blobs = self._contents(each.blob_before for each in known)
         held = zip(known, blobs, strict=False)
         raw = {each.path for each, was in held if not was.startswith(stray.POINTER)}
-        for why, paths in shown.items():
-            self._leave(why, paths - raw)
-            undone += [each for each in files if each.path in paths - raw]
+        for why, found in shown.items():
+            self._leave(why, found - raw)
+            undone += [each for each in files if each.path in found - raw]
         if stray.NO_SUBMODULE in self._left_out:  # `git rm` of one edits this file, too
             about = [each for each in staged if each.path == ".gitmodules"]
             self._leave(stray.NO_SUBMODULE, (each.path for each in about))
@@ -491,13 +494,6 @@ class AttemptCommits(Struct):
         finally:
             shutil.rmtree(again, ignore_errors=True)
         return [each for each in found if each.path not in asked_for]
-
-    def _unfiltered(
-        self, files: Sequence[str], *, landing: bool
-    ) -> dict[str, set[str]]:
-        is_asked = self._has_attributes(files)
-        told = self._attributes(files, "filter") if is_asked else []
-        return stray.unfiltered(self._workspace.folder, told, landing=landing)
 
     def _note_odd_names(
         self, changes: Sequence[PathChange], base: set[str] | None

@@ -260,26 +260,26 @@ def is_empty(folder: Path, link: str) -> bool:
 
 
 def unfiltered(
-    folder: Path, filters: Iterable[tuple[str, str, str]], *, landing: bool
-) -> dict[str, set[str]]:
+    folder: Path, filters: Iterable[tuple[str, str, str]]
+) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Return the files that a filter should have written, by the reason.
 
-    `landing`: return those that may land as they are, or else those that may not:
-    whoever clones them gets a raw file in the place of a pointer, or reads what should
-    be hidden.
+    The first may not land as they are, for whoever clones them gets a raw file in the
+    place of a pointer, or reads what should be hidden; the others may.
     """
-    found: dict[str, set[str]] = {}
+    refused: dict[str, set[str]] = {}
+    kept: dict[str, set[str]] = {}
     for path, _, driver in filters:
         encrypts = bool(_ENCRYPTS.search(driver))
-        is_kept = not encrypts and driver != "lfs"
-        if driver in _NO_VALUES or landing != is_kept:
+        if driver in _NO_VALUES:
             continue
         if encrypts or read_hostile(folder / path, len(POINTER)) != POINTER:
             reason = _UNENCRYPTED if encrypts else _UNFILTERED
             reason = reason.format(gate.printable(driver)[:40])
             reason = NOT_IN_LFS if driver == "lfs" else reason
+            found = refused if encrypts or driver == "lfs" else kept
             found.setdefault(reason, set()).add(path)
-    return found
+    return refused, kept
 
 
 def sizes_of(changes: Iterable[PathChange], folder: Path) -> list[tuple[str, int]]:
