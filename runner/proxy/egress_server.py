@@ -140,8 +140,7 @@ class Egress(Struct):
             why = f"This proxy allows at most {AT_ONCE} connections at once."
             return _no(writer, HTTPStatus.SERVICE_UNAVAILABLE, why)
         if not protocol.allows_host(self._listed, asked.host, asked.port):
-            what = f"{asked.where}, which is not listed"
-            self._teller.once(protocol.Refused(what=what))
+            self._teller.refused(f"{asked.where}, which is not listed")
             return _no(writer, HTTPStatus.FORBIDDEN, _WHY.format(asked.where))
         if not asked.path:
             return _no(writer, HTTPStatus.BAD_REQUEST, "HTTPS needs a tunnel.")
@@ -181,7 +180,7 @@ class Egress(Struct):
             if is_listed or protocol.is_outside(each):
                 return each
         leads = f"{asked.where}, which resolves to {addresses[0]}, an unlisted address"
-        self._teller.once(protocol.Refused(what=leads))
+        self._teller.refused(leads)
         raise OSError(
             f"it resolves to {addresses[0]}, which is not on the public internet; "
             "list that address too if agents may reach it"
@@ -238,7 +237,7 @@ async def _asked(reader: asyncio.StreamReader) -> _Asked | None:
 
 def _head(asked: _Asked, *, absolute: bool = False, word: str = "") -> bytes:
     host = asked.name
-    host = host if asked.port == 80 else f"{host}:{asked.port}"  # noqa: PLR2004  http's
+    host += "" if asked.port == _PORTS["http"] else f":{asked.port}"
     target = f"http://{host}{asked.path}" if absolute else asked.path
     ours = [f"{asked.method} {target} HTTP/1.1", f"Host: {host}", "Connection: close"]
     ours += [f"Proxy-Authorization: {word}"] if word else []

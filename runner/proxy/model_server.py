@@ -129,13 +129,11 @@ class Gate:
         if not self._knows(request):
             why = "This key does not belong to this session."
             return self._no(HTTPStatus.UNAUTHORIZED, why)
-        asked_of, opened = self._model.dialect, self._allowed.paths
-        found = request_rules.route_of(
-            asked_of, request.method, request.raw_path, opened
-        )
+        asked_of = self._model.dialect, request.method, request.raw_path
+        found = request_rules.route_of(*asked_of, self._allowed.paths)
         if found is None:
             asked = f"{request.method} {request.raw_path}"[:200]
-            self._teller.once(protocol.Refused(what=asked))
+            self._teller.refused(asked)
             why = f"Agents may not request {asked}."
             return self._no(HTTPStatus.NOT_FOUND, why)
         read = bytearray()
@@ -147,8 +145,7 @@ class Gate:
         try:
             body = self._checked(request, found, bytes(read))
         except request_rules.RequestRefused as refused:
-            what = f"{refused.what} in a request to its model"
-            self._teller.once(protocol.Refused(what=what))
+            self._teller.refused(f"{refused.what} in a request to its model")
             return self._no(HTTPStatus.BAD_REQUEST, str(refused))
         most, meter = most_of(body), self._meter
         async with self._slots:
@@ -157,7 +154,7 @@ class Gate:
                 await self._freed.wait()
             if spent:
                 why = f"the session's budget of {spent} is used up"
-                self._teller.once(protocol.Spent(why=why))
+                self._teller.once("", protocol.Spent(why=why))
                 return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
             try:
                 return await self._forward(request, found, body)
@@ -173,7 +170,7 @@ class Gate:
         given = request.headers.items()
         for name in request_rules.request_headers(given, self._allowed)[1]:
             what = f"header:anthropic-beta={name[:100]}, which was left out"
-            self._teller.once(protocol.Refused(what=what))
+            self._teller.refused(what)
         if asked.purpose == "opened":
             return body
         dialect, said = self._model.dialect, request_rules.decoded(body)

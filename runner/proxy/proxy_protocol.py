@@ -178,8 +178,10 @@ class Teller(Struct):
     def tell(self, told: Told) -> None:
         os.write(1, json.encode(told) + b"\n")
 
-    def once(self, told: Refused | Spent) -> None:
-        key = told.what if isinstance(told, Refused) else ""
+    def refused(self, what: str) -> None:
+        self.once(what, Refused(what=what))
+
+    def once(self, key: str, told: Told) -> None:
         if key not in self._told and len(self._told) < _TOLD_MOST:
             self._told.add(key)
             self.tell(told)
