@@ -181,7 +181,13 @@ def set_up(
     said += unreached(proxy.refused if proxy else (), "[runner] setup_hosts")
     if why := script_fault(SCRIPT, ending, limit_s, said):
         return Prepared(why=why)
-    return Prepared(litter=_put_in_order(workspace))
+    workspace.git("read-tree", "--reset", "-u", "HEAD")  # undoes its changes
+    # With what is ignored: none of it is the agent's.
+    found = workspace.git("ls-files", "--others", "--directory", "-z").stdout
+    litter = tuple(map(pattern, paths_in(found)))
+    if (own := workspace.folder / ".git").is_dir():
+        ignore_files(own, litter)
+    return Prepared(litter=litter)
 
 
 @contextmanager
@@ -218,17 +224,6 @@ def _forget_the_oldest(folders: Path) -> None:
             except BlockingIOError:
                 continue
             shutil.rmtree(old, ignore_errors=True)
-
-
-def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
-    """Undo the script's changes, and hide its added files from both repositories."""
-    workspace.git("read-tree", "--reset", "-u", "HEAD")
-    # With what is ignored: none of it is the agent's.
-    found = workspace.git("ls-files", "--others", "--directory", "-z").stdout
-    litter = tuple(map(pattern, paths_in(found)))
-    if (own := workspace.folder / ".git").is_dir():
-        ignore_files(own, litter)
-    return litter
 
 
 def acceptance_fault(setting: Setting, *, closed: bool) -> str:

@@ -24,6 +24,7 @@ import msgspec
 
 from convoy.events.session_events import TaskStarted
 from convoy.gate import passing, refusals
+from convoy.model import ids
 from runner import engines
 from runner.box.agent_box import Room, boxed
 from runner.box.surroundings import STORE, read_hostile
@@ -42,7 +43,6 @@ _NICE: Final = 10
 
 class _Order(msgspec.Struct, frozen=True):
     checkout: str
-    branch: str
     litter: tuple[str, ...]
     started: TaskStarted
 
@@ -84,9 +84,8 @@ class WorkSaver(msgspec.Struct):
             if not folder.is_dir():
                 folder.mkdir(mode=0o700)
                 _copy(workspace.store, folder / STORE)
-                told = str(workspace.folder), workspace.branch
-                litter = engines.litter(self._started.engine.type)
-                order = _Order(*told, (*litter, *self._litter), self._started)
+                litter = (*engines.litter(self._started.engine.type), *self._litter)
+                order = _Order(str(workspace.folder), litter, self._started)
                 (folder / _ORDER).write_bytes(msgspec.json.encode(order))
             begun = boxed(argv, self._room, None, (folder,), keeps_user=True)
             box = self._held.enter_context(begun)
@@ -143,7 +142,8 @@ def main(argv: list[str]) -> int:
     shutil.rmtree(used, ignore_errors=True)  # of one that was killed or failed
     _copy(folder / STORE, used)
     started, gate = order.started, order.started.gate
-    workspace = Workspace(Path(order.checkout), used, started.base, order.branch)
+    branch = ids.task_branch(started.convoy, started.task)
+    workspace = Workspace(Path(order.checkout), used, started.base, branch)
     commits = AttemptCommits(workspace, LONGEST_S, order.litter)
     work = commits.keep(started.title, half_done=True)
     work = without_leaks(work, workspace, gate)
