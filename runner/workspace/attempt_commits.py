@@ -254,10 +254,8 @@ class AttemptCommits(Struct):
         fetch = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags")
         specs = ("--no-write-fetch-head", "--", str(theirs), f"+HEAD:{_AGENT}")
         try:
-            fetched = self._git(*fetch, *specs, check=False, deadline_s=AGENT_FETCH_S)
-        except Unavailable:
-            return None
-        if fetched.status != 0:
+            self._git(*fetch, *specs, deadline_s=AGENT_FETCH_S)
+        except (GitFailed, Unavailable):
             return None
         commit = ref_value(workspace.store, _AGENT)
         ancestor = ("merge-base", "--is-ancestor", workspace.base)

@@ -215,13 +215,10 @@ def made_folders(folder: Path, added: Iterable[Staged]) -> dict[str, list[Staged
             for one in above
             if _is_made(folder, str(one), ()) or str(one) in marked
         )
-        if _is_made_file(folder / each.path):
-            found.setdefault(next(made, each.path), []).append(each)
-        elif uppermost := next(made, ""):
-            found.setdefault(uppermost, []).append(each)
-        elif each.mode_after.startswith("100") and _PROGRAM.match(
-            read_hostile(folder / each.path, _HEAD_BYTES)
-        ):
+        file, is_file = folder / each.path, each.mode_after.startswith("100")
+        if (uppermost := next(made, "")) or _is_made_file(file):
+            found.setdefault(uppermost or each.path, []).append(each)
+        elif is_file and _PROGRAM.match(read_hostile(file, _HEAD_BYTES)):
             found.setdefault(each.path, []).append(each)
     return found
 
