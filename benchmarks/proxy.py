@@ -24,6 +24,7 @@ from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec
 from grite.outbound import proxy_word
 from runner.box.agent_box import NetworkExit, cannot_close
+from runner.engines import ENGINES
 from runner.engines.row import Call, Key
 from runner.proxy.proxy_protocol import Model, ProxyOrder
 from runner.session.proxy_client import ProxyClient
@@ -41,8 +42,8 @@ def overhead(folder: Path, _: int) -> dict[str, object]:
     """Measure calls through the proxy against calls without, and the sandbox."""
     with _vendor(folder) as url, closing(_gateway(url)) as gateway:
         process = _process()
-        spec = EngineSpec(type="claude-code")
-        call = Call(spec, Path(), Path(), key=Key("ANTHROPIC_API_KEY", TOKEN))
+        row, spec = ENGINES["claude-code"], EngineSpec(type="claude-code")
+        call = Call(row, spec, key=Key("ANTHROPIC_API_KEY", TOKEN))
         through, world = gateway.pointed(call).endpoint, gateway.environment()
         times = _in_turn(_asking(url), _asking(through))
         begun_s = sum(process.cpu_times()[:2])

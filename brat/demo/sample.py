@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from msgspec.structs import replace
-
 from brat.local.start_checks import model_keys
 from convoy.config import Config
 from convoy.model.records import EngineSpec
@@ -21,7 +19,7 @@ from convoy.text import did_you_mean
 from grite import git
 from grite.errors import BratError
 from runner.engines import ENGINES
-from runner.engines.row import Call, key_for, missing_key, program_of
+from runner.engines.row import Call, program_of
 
 CLIS: Final = {name: row for name, row in ENGINES.items() if row.install}
 """The engines that the demo can use besides its own shell script."""
@@ -48,9 +46,8 @@ def chosen(name: str, model: str | None) -> EngineSpec | None:
         raise BratError(
             f"{program} is not installed: run `{row.install}`, then try again"
         )
-    call = Call(spec, Path(), Path())
-    call = replace(call, key=key_for(row, call, model_keys(Config())))
-    if missing := missing_key(row, call):
+    call = Call(row, spec).with_key(model_keys(Config()))
+    if missing := call.missing_key():
         raise BratError(
             f"{missing} Without --engine, a script takes the agent's place."
         )

@@ -50,7 +50,7 @@ from runner import engines
 from runner.box import surroundings
 from runner.box.agent_box import cannot_box, cannot_close
 from runner.box.surroundings import CREDENTIALS
-from runner.engines.row import Call, can_be_pointed, program_of, vendor_of
+from runner.engines.row import Call, can_be_pointed, program_of
 from runner.proxy.proxy_protocol import reachable_hosts
 
 LEAST: Final = 1_000_000_000
@@ -106,8 +106,7 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
         yield from faults
         if not faults and (row.vendors or spec.secret):
             yield Finding("ok", f"{where}: the key is set")
-        call = Call(spec, Path(), Path(), endpoint=have.get(MODEL_URL, ""))
-        vendor = vendor_of(row, call)
+        vendor = Call(row, spec, endpoint=have.get(MODEL_URL, "")).vendor
         unknown = vendor is None or not can_be_pointed(vendor)
         is_closed |= reachable_hosts(settings.egress, by_default=unknown) is not None
     if is_closed:

@@ -20,7 +20,6 @@ from typing import Final
 
 import pygit2
 from msgspec import Struct
-from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import NAME as LOCAL_CI
@@ -37,7 +36,7 @@ from grite.errors import BratError
 from runner import engines
 from runner.box import surroundings
 from runner.box.surroundings import Sight, shows
-from runner.engines.row import Call, key_for, missing_key, program_of
+from runner.engines.row import Call, program_of
 
 _MOVE: Final = (
     "move it into the repository and give its path relative to the repository root"
@@ -212,8 +211,8 @@ def _lacks(
             return
         yield from _first_line(where, checkout.top, word)
     if have is not None and (row.vendors or spec.secret):
-        call = Call(spec, Path(), Path(), endpoint=have.get(MODEL_URL, ""))
-        fault = missing_key(row, replace(call, key=key_for(row, call, have)))
+        call = Call(row, spec, endpoint=have.get(MODEL_URL, ""))
+        fault = call.with_key(have).missing_key()
         if fault:
             mend = "export it here; on GitHub, store it as a repository secret"
             yield Lack(f"{where}: {fault.rstrip('.')}", mend)

@@ -15,6 +15,21 @@ from collections.abc import Sequence
 libc = ctypes.CDLL(None, use_errno=True)
 DIE_WITH_PARENT, DUMPABLE, NO_NEW_RIGHTS, DROP_RIGHT = 1, 4, 38, 24
 CANNOT_START = 126
+
+
+Place = tuple[str, str, str]
+"""How it is in the box, the machine's path, and the path inside."""
+
+
+class Box:
+    """What a box is to be, as `namespaces` is told it."""
+
+    def __init__(
+        self, places: Sequence[Place], exits: Sequence[int], user: Sequence[str]
+    ) -> None:
+        self.places, self.exits, self.user = places, exits, user
+
+
 CLONE = {"x86_64": 56, "aarch64": 220}
 """The number of that call, by the kind of machine."""
 
@@ -46,6 +61,14 @@ def become_program(program: list[str]) -> int:
         return CANNOT_START
 
 
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def handle(how: signal.Handlers, *numbers: int) -> None:
+    for each in numbers:
+        signal.signal(each, how)
+
+
 def end_like(status: int) -> int:
     """Return a child's exit status; if a signal ended it, end by the same signal."""
     if os.WIFSIGNALED(status):
@@ -54,15 +77,6 @@ def end_like(status: int) -> int:
             signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
     return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
-
-
-def write(path: str, text: str) -> None:
-    """Write to a file of the kernel's, at once."""
-    number = os.open(path, os.O_WRONLY)
-    try:
-        os.write(number, text.encode())
-    finally:
-        os.close(number)
 
 
 LOOPBACK = "127.0.0.1"

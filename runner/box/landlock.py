@@ -13,12 +13,11 @@ https://docs.kernel.org/userspace-api/landlock.html
 import ctypes
 import os
 import stat
-import sys
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from runner.box.kernel import NO_NEW_RIGHTS, checked, libc, prctl
-from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE, in_threes
+from runner.box.kernel import NO_NEW_RIGHTS, Place, checked, libc, prctl
+from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 """The numbers of the calls, the same on every kind of machine."""
@@ -39,8 +38,6 @@ WHOLE_FROM = 3
 
 def version() -> int:
     """Return the version of this kernel's Landlock; 0: it has none, or it is off."""
-    if sys.platform != "linux":
-        return 0
     return max(0, int(libc.syscall(_CREATE, None, ctypes.c_size_t(0), _VERSION)))
 
 
@@ -106,13 +103,13 @@ shared with whoever else runs there."""
 ALWAYS_READ = ("/proc", "/dev/random", "/dev/urandom")
 
 
-def paths_in(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return what may be read and what written to, of each kind, source and target.
+def paths_in(places: Sequence[Place]) -> tuple[list[str], list[str]]:
+    """Return what may be read and what written to.
 
     Raises an OSError if some of what may be written to is hidden.
     """
     found: dict[str, list[str]] = {SEEN: [], WRITABLE: [], HIDDEN: [], LINK: []}
-    for kind, source, _ in in_threes(words):
+    for kind, source, _ in places:
         found[kind].append(source)
     for path, each in product(found[WRITABLE], found[HIDDEN]):
         if f"{each}/".startswith(f"{path}/"):

@@ -31,7 +31,7 @@ import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
 from collections.abc import Sequence
 
 from runner.box import kernel, landlock, processes, seccomp
-from runner.box.kernel import CLOSED, listening, send_sockets
+from runner.box.kernel import CLOSED, Box, listening, send_sockets
 from runner.box.root_folder import WRITABLE, build
 
 _USERS_AND_MOUNTS = 0x10000000 | 0x00020000
@@ -41,7 +41,6 @@ _NETWORK = 0x40000000
 _SYS_ADMIN = 21
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
 _NONE = "no namespaces: "
-_QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -51,61 +50,53 @@ def main(argv: Sequence[str]) -> int:
     kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     exits = [int(each) for each in way.split(",") if each]
     becomes = tuple(user.split(":", 2)) if user else ()
-    places, program = rest[:mark], rest[mark + 1 :]
+    places = [*zip(*[iter(rest[:mark])] * 3, strict=True)]
+    program = rest[mark + 1 :]
+    box = Box(places, exits, becomes)
     if not told:
-        why = _boxed(_Box(places, exits, becomes, None), program)
+        why = _boxed(box, None, program)
         send_sockets(exits[0], why.removeprefix(_NONE).encode())
         return kernel.become_program(program)
     number = int(told)
     os.set_inheritable(number, False)  # noqa: FBT003  its form
-    why = _boxed(_Box(places, exits, becomes, number), program)
+    why = _boxed(box, number, program)
     from runner.box.unprivileged_box import run  # most machines do not need it
 
-    return run(places, exits, becomes, number, program, why)
+    return run(box, number, program, why)
 
 
-class _Box:
-    def __init__(
-        self,
-        places: Sequence[str],
-        exits: Sequence[int],
-        user: Sequence[str],
-        told: int | None,
-    ) -> None:
-        self.places = places
-        self.exits = exits
-        self.user = user
-        self.told = told
-        """What is told which walls stand; None: it is only to have a network."""
-
-
-def _boxed(box: _Box, program: list[str]) -> str:
+def _boxed(box: Box, told: int | None, program: list[str]) -> str:
     """Run the program in a box and end as it ends; if a box fails, return why."""
+    number = kernel.CLONE.get(os.uname().machine)
+    if number is None:
+        return f"{_NONE}not supported on this kind of machine"
     go, going = os.pipe()
     heard, telling = os.pipe()
     try:
-        others = _NAMESPACES if box.told is not None else _USERS_AND_MOUNTS
-        child = _cloned(others | (_NETWORK if box.exits else 0))
+        others = _NAMESPACES if told is not None else _USERS_AND_MOUNTS
+        flags = others | (_NETWORK if box.exits else 0) | signal.SIGCHLD
+        child = kernel.checked(kernel.libc.syscall(number, flags, 0, 0, 0, 0))
     except OSError as error:
         return f"{_NONE}{error.strerror}"
     if child == 0:
         os.close(going)
         os.close(heard)
-        os._exit(_first(go, telling, box, program))
+        os._exit(_first(go, telling, box, told, program))
     os.close(telling)
     try:
         # All users inside are themselves outside for root, else only our own is: so
         # root can become another user, as package managers do, and use their files.
         is_root = os.getuid() == 0
-        if not is_root:
-            kernel.write(f"/proc/{child}/setgroups", "deny")
+        told_of = {} if is_root else {"setgroups": "deny"}
         for name, own in (("uid_map", os.getuid()), ("gid_map", os.getgid())):
-            text = f"{own} {own} 1"
+            told_of[name] = f"{own} {own} 1"
             if is_root:
                 with open(f"/proc/self/{name}", encoding="ascii") as file:  # noqa: PTH123  pathlib takes 5 ms
                     known = [line.split() for line in file]
-                text = "\n".join(f"{first} {first} {n}" for first, _, n in known)
-            kernel.write(f"/proc/{child}/{name}", text)
+                told_of[name] = "\n".join(f"{at} {at} {n}" for at, _, n in known)
+        for name, text in told_of.items():  # each at once, else the kernel refuses it
+            with open(f"/proc/{child}/{name}", "w", encoding="utf-8") as file:  # noqa: PTH123  as above
+                file.write(text)
         os.write(going, b"!")
     except OSError as error:
         os.close(going)
@@ -116,8 +107,8 @@ def _boxed(box: _Box, program: list[str]) -> str:
         said += os.read(heard, 1000)
         _await(child)
         return said.decode(errors="replace") or "the sandbox ended"
-    _handle(signal.SIG_IGN, *_QUIET)
-    _let_go(*filter(None, (box.told, *box.exits[:1])))
+    kernel.handle(signal.SIG_IGN, *kernel.ENDING)
+    _let_go(*filter(None, (told, *box.exits[:1])))
     ended = os.read(heard, 4)
     _, status = os.waitpid(child, 0)
     os._exit(kernel.end_like(int.from_bytes(ended, "little") if ended else status))
@@ -133,22 +124,18 @@ def _await(child: int) -> None:
         os._exit(kernel.end_like(status))
 
 
-def _cloned(namespaces: int) -> int:
-    """Fork into new namespaces; return the child's id, in the child 0."""
-    number = kernel.CLONE.get(os.uname().machine)
-    if number is None:
-        raise OSError(0, "not supported on this kind of machine")
-    flags = namespaces | signal.SIGCHLD
-    return kernel.checked(kernel.libc.syscall(number, flags, 0, 0, 0, 0))
+def _first(
+    go: int, telling: int, box: Box, told: int | None, program: list[str]
+) -> int:
+    """Be the box's first process: set the box up, start the program, reap children.
 
-
-def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
-    """Be the box's first process: set the box up, start the program, reap children."""
+    `told` is told which walls stand; None: the program is only to have a network.
+    """
     kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
-    _handle(signal.SIG_IGN, *_QUIET)
+    kernel.handle(signal.SIG_IGN, *kernel.ENDING)
     if not os.read(go, 1):
         return 1
-    if box.told is None:
+    if told is None:
         # Root needs it to enter other namespaces, and to mount something.
         kernel.prctl(kernel.DROP_RIGHT, _SYS_ADMIN)
         try:
@@ -157,7 +144,7 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
             os.write(telling, str(error.strerror).encode())
             return 1
         os.write(telling, b"!")
-        _handle(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
+        kernel.handle(signal.SIG_DFL, *kernel.ENDING, signal.SIGPIPE, signal.SIGXFSZ)
         return kernel.become_program(program)
     kernel.prctl(kernel.DUMPABLE, 0)  # the agent sees this process
     here = os.getcwd()  # noqa: PTH109  pathlib takes 5 ms
@@ -182,9 +169,9 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
     network = "network=namespaces " if box.exits else ""
     user = "uid" if box.user else "namespaces"
     walls = f"files=namespaces processes=namespaces {network}user={user}"
-    os.write(box.told, f"{walls} syscalls=seccomp".encode())
+    os.write(told, f"{walls} syscalls=seccomp".encode())
     os.write(telling, b"!")
-    _let_go(box.told)
+    _let_go(told)
     while True:
         pid, status = os.wait()
         if pid == agent:
@@ -203,24 +190,23 @@ def _hand_over(number: int, ports: Sequence[int]) -> None:
     send_sockets(number, CLOSED, [listening(port)[0] for port in ports])
 
 
-def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:
+def _as_agent(box: Box, here: str, program: list[str], readying: int) -> int:
     """Become the agent's user and then the program; the pipe is told what fails."""
     os.setsid()
-    _handle(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
+    kernel.handle(signal.SIG_DFL, *kernel.ENDING, signal.SIGPIPE, signal.SIGXFSZ)
     try:
         if box.user:
             kernel.become_user(*map(int, box.user[:2]))
         os.chdir(here if os.path.isdir(here) else "/")  # noqa: PTH112  as above
         if not landlock.refusal():  # it closes a second time what the mounts close
-            told = zip(box.places[::3], box.places[2::3], strict=True)
-            written = (target for kind, target in told if kind == WRITABLE)
+            written = (target for kind, _, target in box.places if kind == WRITABLE)
             landlock.restrict(("/",), (*written, "/dev", "/proc"), network=True)
         seccomp.restrict()
     except OSError as error:
         os.write(readying, f"cannot limit program rights: {error.strerror}".encode())
         return 1
     os.close(readying)
-    if "/tmp" in box.places[2::3]:  # noqa: S108  the session's own
+    if any(target == "/tmp" for *_, target in box.places):  # noqa: S108  the session's own
         # By its own, maybe long path, a socket in it could not be named: unix(7).
         os.environ["TMPDIR"] = "/tmp"  # noqa: S108, TID251  as above; nothing is asked
     return kernel.become_program(program)
@@ -230,8 +216,3 @@ def _let_go(*told: int) -> None:
     """Close our ends of the program's input and output, and of the reports."""
     for each in {0, 1, *told}:
         os.close(each)
-
-
-def _handle(how: signal.Handlers, *numbers: int) -> None:
-    for each in numbers:
-        signal.signal(each, how)

@@ -112,18 +112,6 @@ def reap_children() -> tuple[dict[int, int], bool]:
         ended[pid] = status
 
 
-def send_signal(number: int, group: int, spared: frozenset[int] = frozenset()) -> None:
-    """Signal every descendant that is not spared; not on Linux, the group, too."""
-    if sys.platform != "linux":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, number)
-    for pid in descendants():
-        if pid in spared:
-            continue
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, number)
-
-
 def descendants() -> list[int]:
     """Return the ids of all processes below this one, parents first."""
     if sys.platform != "linux":
@@ -184,7 +172,16 @@ def guarded(work: Callable[[], int]) -> int:
             child = os.fork()
             if child == 0:
                 listed.close()
-                os._exit(_inside(work, guard))
+                for each in ASKING:
+                    signal.signal(each, signal.SIG_DFL)
+                prctl(DIE_WITH_PARENT, signal.SIGTERM)
+                if os.getppid() != guard:  # it died before we asked for the signal
+                    os.kill(os.getpid(), signal.SIGTERM)
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
+                status = work()
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(status)
             ended: dict[int, int] = {}
             try:
                 while child not in ended:
@@ -197,20 +194,6 @@ def guarded(work: Callable[[], int]) -> int:
                 _end_the_rest(spared, listed.fileno())
     status = os.waitstatus_to_exitcode(ended[child])
     return status if status >= 0 else 128 - status
-
-
-def _inside(work: Callable[[], int], guard: int) -> int:
-    """Do the work and return its status; it is asked to end when the guard dies."""
-    for each in ASKING:
-        signal.signal(each, signal.SIG_DFL)
-    prctl(DIE_WITH_PARENT, signal.SIGTERM)
-    if os.getppid() != guard:  # the guard died before we asked for the signal
-        os.kill(os.getpid(), signal.SIGTERM)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
-    status = work()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    return status
 
 
 def _end_the_rest(spared: frozenset[int], listed: int) -> None:

@@ -13,7 +13,7 @@ import stat
 import struct
 from collections.abc import Sequence
 
-from runner.box.kernel import checked, libc
+from runner.box.kernel import Place, checked, libc
 
 READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS = 1, 2, 4, 8
 _BIND, _ALL_BELOW, _PRIVATE = 4096, 16384, 1 << 18
@@ -71,15 +71,11 @@ _EMPTY = ("/root", "/home", "/run", "/srv", "/mnt", "/media", "/var/log", "/var/
 _FOLDERS = ("/dev", "/proc", "/tmp", "/var/tmp", *_EMPTY)  # noqa: S108  mounts
 
 
-def in_threes(words: Sequence[str]) -> list[Sequence[str]]:
-    return [words[at : at + 3] for at in range(0, len(words), 3)]
-
-
-def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
+def build(places: Sequence[Place], user: Sequence[str] = ()) -> None:
     """Make the named places the whole machine.
 
-    The words are kind, source and target of each place; a deeper place wins. The user,
-    if the machine does not know it, is given by number, group and home.
+    A deeper place wins. The user, if the machine does not know it, is given by number,
+    group and home.
     """
     os.umask(0o022)  # the agent may be another user, and passes through these folders
     _mount("none", "/", _ALL_BELOW | _PRIVATE)  # apart from every other namespace
@@ -92,7 +88,7 @@ def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     _mount("tmpfs", _NEW, _SAFE, "mode=755,size=16m")
     for folder in _FOLDERS:
         os.makedirs(_NEW + folder, exist_ok=True)  # noqa: PTH103  as above
-    named = sorted(in_threes(words), key=lambda place: place[2].count("/"))
+    named = sorted(places, key=lambda place: place[2].count("/"))
     emptied = [_placed(*place) for place in named]
     if user:
         _name_user(*user)

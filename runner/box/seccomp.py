@@ -18,7 +18,6 @@ https://github.com/torvalds/linux/blob/master/scripts/syscall.tbl
 import ctypes
 import os
 import struct
-import sys
 from collections.abc import Iterable, Sequence
 from errno import EACCES, EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM
 from socket import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, SOCK_DGRAM
@@ -115,7 +114,8 @@ def refuse(error: int) -> Instruction:
     return (_RETURN, 0, 0, 0x00050000 | error)
 
 
-def when(number: int, then: Sequence[Instruction]) -> list[Instruction]:
+def when(name: str, then: Sequence[Instruction]) -> list[Instruction]:
+    number = CALLS[os.uname().machine][name]
     return [(_LOAD, 0, 0, _NUMBER), (_IF_EQUAL, 0, len(then), number), *then]
 
 
@@ -152,8 +152,6 @@ _CONNECT_BY_SENDING = 0x20000000
 
 def refusal() -> str:
     """Return why calls cannot be refused here, or "" if they can."""
-    if sys.platform != "linux":
-        return "seccomp needs Linux"
     if os.uname().machine not in CALLS:
         return f"the system calls of {os.uname().machine} are unknown"
     with open("/proc/self/status", encoding="utf-8") as file:  # noqa: PTH123  small
@@ -177,7 +175,7 @@ def restrict_and_ask(*, network: bool) -> int:
     """
     asked = [*_nothing_of_others()]
     for name in MODES:
-        asked += when(_number(name), [NOTIFY])
+        asked += when(name, [NOTIFY])
     if network:
         asked += _families((AF_INET, AF_INET6, AF_NETLINK), EAFNOSUPPORT)
     else:
@@ -185,55 +183,51 @@ def restrict_and_ask(*, network: bool) -> int:
         # Each datagram may name where it goes; some calls connect by sending.
         datagrams = [*argument(1, _KIND), *equal(SOCK_DGRAM, [refuse(EACCES)])]
         for name in ("socket", "socketpair"):
-            asked += when(_number(name), datagrams)
+            asked += when(name, datagrams)
         for name, place in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
             told = [*argument(place), *any_bit(_CONNECT_BY_SENDING, [refuse(EACCES)])]
-            asked += when(_number(name), told)
+            asked += when(name, told)
         for name in ("connect", "bind"):
-            asked += when(_number(name), [NOTIFY])
+            asked += when(name, [NOTIFY])
         tcp = [*argument(0), *equal(AF_UNIX, [ALLOW]), NOTIFY]
-        asked += when(_number("socket"), tcp)
+        asked += when("socket", tcp)
     return _install([*_common(), *asked], _LISTEN)
 
 
 def _common() -> Iterable[Instruction]:
     for name in REFUSED:
-        yield from when(_number(name), [refuse(EPERM)])
+        yield from when(name, [refuse(EPERM)])
     # Its flags lie in memory, where no filter looks; programs then use clone.
-    yield from when(_number("clone3"), [refuse(ENOSYS)])
+    yield from when("clone3", [refuse(ENOSYS)])
     for name in ("clone", "unshare"):
         checked = [*argument(0), *any_bit(_NAMESPACES, [refuse(EPERM)])]
-        yield from when(_number(name), checked)
+        yield from when(name, checked)
     told = [*argument(1), *equal(_PUT_IN, [refuse(EPERM)])]
     told += equal(_PASTE, [refuse(EPERM)])
-    yield from when(_number("ioctl"), told)
+    yield from when("ioctl", told)
 
 
 def _nothing_of_others() -> Iterable[Instruction]:
     """Refuse what reaches a user's other processes and files, for no namespace does."""
     for name in SHARED:
-        yield from when(_number(name), [refuse(ENOSYS)])
+        yield from when(name, [refuse(ENOSYS)])
     for name in ATTRIBUTES:
-        yield from when(_number(name), [refuse(EOPNOTSUPP)])
+        yield from when(name, [refuse(EOPNOTSUPP)])
     for name, (*_, first) in OWNERS.items():
         same = no_other_than((os.getuid(), _UNCHANGED), EPERM)
         same += [*argument(first + 1), *no_other_than((os.getgid(), _UNCHANGED), EPERM)]
-        yield from when(_number(name), [*argument(first), *same])
+        yield from when(name, [*argument(first), *same])
     own = no_other_than((0,), EPERM)
     for name in OF_OTHERS:
-        yield from when(_number(name), [*argument(0), *own])
+        yield from when(name, [*argument(0), *own])
     # A kind and a number: 0 is the process itself, where the kind is a process.
     for name, kind in (("setpriority", 0), ("ioprio_set", 1)):
         one = [*argument(0), *no_other_than((kind,), EPERM), *argument(1), *own]
-        yield from when(_number(name), one)
+        yield from when(name, one)
 
 
 def _families(these: tuple[int, ...], error: int) -> list[Instruction]:
-    return when(_number("socket"), [*argument(0), *no_other_than(these, error)])
-
-
-def _number(name: str) -> int:
-    return CALLS[os.uname().machine][name]
+    return when("socket", [*argument(0), *no_other_than(these, error)])
 
 
 def _install(program: Iterable[Instruction], flags: int) -> int:

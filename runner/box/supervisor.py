@@ -15,6 +15,7 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -222,59 +223,49 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
         return _Supervision(process, selector, sink, stop, spared, order).run(started)
 
 
-class _Supervision:
-    def __init__(
-        self,
-        process: Program,
-        selector: selectors.BaseSelector,
-        sink: Sink,
-        stop: Stop,
-        spared: frozenset[int],
-        order: Order,
-    ) -> None:
-        self._process = process
-        self._order = order
-        self._watcher, self._side_task = order.watcher, order.side_task
-        self._spared = spared
-        self._selector = selector
-        self._sink = sink
-        self._stop = stop
-        self._unsaid = b""
-        self._open: dict[int, tuple[Stream, IO[bytes]]] = {}
-        self._last_output = order.clock()
-        pipes: tuple[tuple[Stream, IO[bytes] | None], ...]
-        pipes = ("out", process.stdout), ("err", process.stderr)
-        for name, pipe in pipes:
-            if pipe is not None:
-                self._open[pipe.fileno()] = name, pipe
-                selector.register(pipe, selectors.EVENT_READ)
-        selector.register(stop, selectors.EVENT_READ)
-        if self._watcher is not None:
-            selector.register(self._watcher, selectors.EVENT_READ, self._watcher)
-        if process.stdin is not None:
-            os.set_blocking(process.stdin.fileno(), False)
+class _Supervision(Struct):
+    _process: Program
+    _selector: selectors.BaseSelector
+    _sink: Sink
+    _stop: Stop
+    _spared: frozenset[int]
+    _order: Order
+    _unsaid: bytes = b""
+    _open: dict[int, tuple[Stream, IO[bytes]]] = {}
+    _last_output: float = 0.0
 
     def run(self, started: float) -> Ending:
-        deadline = started + self._order.timeout_s
+        process, order = self._process, self._order
+        pipes: dict[Stream, IO[bytes] | None]
+        pipes = {"out": process.stdout, "err": process.stderr}
+        self._open = {e.fileno(): (name, e) for name, e in pipes.items() if e}
+        for each in (*self._open, self._stop.fileno()):
+            self._selector.register(each, selectors.EVENT_READ)
+        if order.watcher is not None:
+            self._selector.register(order.watcher, selectors.EVENT_READ, order.watcher)
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
+        self._last_output = order.clock()
+        deadline = started + order.timeout_s
         self._reap()
-        while self._process.returncode is None and not (
+        while process.returncode is None and not (
             self._stop.wanted or self._is_called_off()
         ):
             self._write()
-            silent_at = self._last_output + self._order.silence_s
-            left = min(deadline, silent_at) - self._order.clock()
+            silent_at = self._last_output + order.silence_s
+            left = min(deadline, silent_at) - order.clock()
             if left <= 0:
                 break
-            if self._side_task and self._side_task.due_s() == 0:
-                self._side_task.begin()
-            due_s = self._side_task.due_s() if self._side_task else math.inf
-            self._pump(min(left, due_s))
+            side_task = order.side_task
+            if side_task and side_task.due_s() == 0:
+                side_task.begin()
+            self._pump(min(left, side_task.due_s() if side_task else math.inf))
             self._reap()
-        cut_off, cancelled = self._process.returncode is None, self._stop.wanted
+        cut_off, cancelled = process.returncode is None, self._stop.wanted
         called_off = self._is_called_off()
-        is_late = self._order.clock() >= deadline
+        is_late = order.clock() >= deadline
         by_time = cut_off and not cancelled and not called_off
-        seconds = self._order.clock() - started
+        seconds = order.clock() - started
         self._close_stdin()
         survivors = self._end_tree()
         limit = time.monotonic() + DRAIN_S
@@ -282,7 +273,7 @@ class _Supervision:
             self._pump(_left(limit))
         for fd in tuple(self._open):
             self._close(fd)
-        code = self._process.returncode
+        code = process.returncode
         return Ending(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
@@ -331,7 +322,7 @@ class _Supervision:
                 pipe.close()
 
     def _is_called_off(self) -> bool:
-        return self._watcher is not None and self._watcher.over
+        return self._order.watcher is not None and self._order.watcher.over
 
     def _has_children(self) -> bool:
         return self._reap() and (not self._spared or bool(self._ours()))
@@ -339,8 +330,8 @@ class _Supervision:
     def _reap(self) -> bool:
         """Reap ended children; return whether any child of this process is left."""
         ended, left = processes.reap_children()
-        if self._side_task is not None and ended:
-            self._side_task.ended(ended)
+        if ended and self._order.side_task is not None:
+            self._order.side_task.ended(ended)
         if (status := ended.get(self._process.pid)) is not None:
             # Popen would wait for it again, and take a child it cannot find for a 0.
             self._process.returncode = os.waitstatus_to_exitcode(status)
@@ -359,8 +350,14 @@ class _Supervision:
                 if not self._has_children():
                     return 0
                 if number == signal.SIGKILL or not asked:
-                    processes.send_signal(number, self._process.pid, self._spared)
                     asked = True
+                    gone = contextlib.suppress(ProcessLookupError, PermissionError)
+                    if sys.platform != "linux":
+                        with gone:
+                            os.killpg(self._process.pid, number)
+                    for pid in self._ours():
+                        with gone:
+                            os.kill(pid, number)
                 self._pump(min(_left(limit), SWEEP_S))
         return len(self._ours()) if self._has_children() else 0
 

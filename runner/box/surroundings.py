@@ -28,7 +28,8 @@ from msgspec import Struct
 import convoy
 import grite
 from convoy.model.records import ENGINE_TYPES
-from runner.box.root_folder import HIDDEN, LINK, SEEN
+from runner.box.kernel import Place
+from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE
 
 STORE: Final = "store.git"
 
@@ -150,9 +151,6 @@ def _is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112  a path's own `is_dir` raises PermissionError
 
 
-Place = tuple[str, str, str]
-"""How it is in the box, the machine's path, and the path inside."""
-
 _ETC_OF_VERSIONS: Final = re.compile(
     r"(?:java|jvm|python|php|ruby|lua|ImageMagick|gtk|chromium|erlang|tex)"
     r"[\w.+-]*|ld-musl-\w+\.path|[\w-]+-release"
@@ -167,7 +165,6 @@ _LINKS_MOST: Final = 40
 
 @cache
 def own_code() -> tuple[str, ...]:
-    """Return the folders of the runner's own code and of its Python."""
     libraries = (sysconfig.get_path(each) for each in ("stdlib", "purelib", "platlib"))
     rooms = convoy.__path__[0], grite.__path__[0], str(Path(__file__).parents[1])
     prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix)
@@ -250,8 +247,8 @@ def shows(sight: Sight, path: str) -> bool:
     """Whether a program in a box may read a path, but for its own folders."""
     real = os.path.realpath(path)
     kept = {place[2]: place for place in arranged(visible(sight))}
-    place = kept.get(real) or _nearest(kept, real)
-    return place is not None and place[0] != HIDDEN
+    kind = kept[real][0] if real in kept else _around(kept, real)
+    return kind not in ("", HIDDEN)
 
 
 def places(
@@ -284,15 +281,11 @@ def arranged(found: Iterable[Place]) -> list[Place]:
     order = sorted(dict.fromkeys(found), key=lambda place: place[2].count(os.sep))
     for place in order:
         kind, _, target = place
-        above = _nearest(kept, target)
-        is_there = above is not None and above[0] == SEEN
-        if kind in (SEEN, LINK) and is_there:
-            continue
-        if kind == HIDDEN and above is None:
-            continue
-        kept.setdefault(target, place)
-    over = {at: _nearest(kept, at) for at in kept if kept[at][0] == HIDDEN}
-    inside = [at for at, place in over.items() if place and place[0] == SEEN]
+        idle = "" if kind == HIDDEN else SEEN
+        if kind == WRITABLE or _around(kept, target) != idle:
+            kept.setdefault(target, place)
+    hidden = (at for at, place in kept.items() if place[0] == HIDDEN)
+    inside = [at for at in hidden if _around(kept, at) == SEEN]
     named: list[Place] = []
     for at, place in kept.items():
         if place[0] == SEEN:
@@ -314,12 +307,13 @@ def _apart(path: str, hidden: Iterable[str]) -> Iterator[Place]:
                 yield from _apart(str(each), inside)
 
 
-def _nearest(kept: dict[str, Place], target: str) -> Place | None:
+def _around(kept: dict[str, Place], target: str) -> str:
+    """Return how the nearest place is in which a path lies, or ""."""
     while target != os.sep:
         target = os.path.dirname(target)  # noqa: PTH120  paths are words here
         if target in kept:
-            return kept[target]
-    return None
+            return kept[target][0]
+    return ""
 
 
 def installed(root: Path, programs: Iterable[str]) -> tuple[str, ...]:
@@ -400,13 +394,11 @@ def _beside_programs(search: str, homes: Iterable[str]) -> Iterator[str]:
 def _homes(told: str, search: str) -> tuple[str, ...]:
     """Return the homes in which toolchains may lie: the given one and the user's.
 
-    The user's is read from the system's list, too, and from where folders of PATH lie:
-    a job's HOME may be a folder of its own.
+    The user's is read from the system's list, and from where folders of PATH lie: a
+    job's HOME may be a folder of its own.
     """
     own = []
-    with suppress(RuntimeError):  # some containers' users have none
-        own.append(str(Path.home()))
-    with suppress(KeyError):
+    with suppress(KeyError):  # some containers' users are in no list
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
     programs = search.split(os.pathsep)
     above = dict.fromkeys(up for each in programs for up in Path(each).parents)

@@ -25,55 +25,37 @@ import signal
 import socket
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from errno import EACCES, EAFNOSUPPORT, EINVAL, ENOENT
 from functools import partial
 
 from runner.box import kernel, landlock, processes, seccomp
-from runner.box.kernel import CLOSED, send_sockets
+from runner.box.kernel import CLOSED, Box, send_sockets
 from runner.box.processes import adopting_orphans, descendants
 from runner.box.seccomp import CALLS
 
-_QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
-
-class _Box:
-    def __init__(
-        self, places: Sequence[str], exits: Sequence[int], user: Sequence[str]
-    ) -> None:
-        self.exits = exits
-        self.user = [int(each) for each in user[:2]]
-        self.read_only, self.writable = landlock.paths_in(places)
-
-
-def run(
-    places: Sequence[str],
-    exits: Sequence[int],
-    user: Sequence[str],
-    told: int,
-    program: list[str],
-    before: str,
-) -> int:
+def run(box: Box, told: int, program: list[str], before: str) -> int:
     """Run the program in the box, and end as it ends.
 
-    `before` says why there are no namespaces; the rest is as in `namespaces`.
+    `told` is told which walls stand; `before` says why there are no namespaces.
     """
     if why := landlock.refusal() or seccomp.refusal():
         return _refused(told, before, why)
     try:
-        box = _Box(places, exits, user)
+        paths = landlock.paths_in(box.places)
     except OSError as error:
         return _refused(told, before, str(error.strerror))
     line, ours = socket.socketpair()
     child = os.fork()
     if child == 0:
         ours.close()
-        os._exit(_inside(box, line, (told, before), program))
+        os._exit(_inside(box, paths, line, (told, before), program))
     line.close()
     os.close(told)
-    for each in _QUIET:
-        signal.signal(each, signal.SIG_IGN)
+    kernel.handle(signal.SIG_IGN, *kernel.ENDING)
     with adopting_orphans():
-        _serve(box, ours, os.pidfd_open(child))
+        _serve(box, paths[1], ours, os.pidfd_open(child))
         _, status = os.waitpid(child, 0)
     return kernel.end_like(status)
 
@@ -84,21 +66,24 @@ def _refused(told: int, before: str, why: str) -> int:
 
 
 def _inside(
-    box: _Box, line: socket.socket, told: tuple[int, str], program: list[str]
+    box: Box,
+    paths: tuple[list[str], list[str]],
+    line: socket.socket,
+    told: tuple[int, str],
+    program: list[str],
 ) -> int:
     number, before = told
     kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     os.setsid()
-    for each in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(each, signal.SIG_DFL)
+    kernel.handle(signal.SIG_DFL, signal.SIGPIPE, signal.SIGXFSZ)
     walls = ["files=landlock", "syscalls=seccomp"]
     is_open = not box.exits
     try:
         processes.give_up_rights()
         if box.user:
-            kernel.become_user(*box.user)
+            kernel.become_user(*map(int, box.user[:2]))
             walls.append("user=uid")
-        found = landlock.restrict(box.read_only, box.writable, network=is_open)
+        found = landlock.restrict(*paths, network=is_open)
         if found >= landlock.SCOPES_FROM:
             walls.append("processes=landlock")
         if not is_open:
@@ -115,18 +100,21 @@ def _inside(
     return kernel.become_program(program)
 
 
-def _serve(box: _Box, line: socket.socket, watch: int) -> None:
-    handing, ports = box.exits[:1], box.exits[1:]
+def _serve(box: Box, writable: Sequence[str], line: socket.socket, watch: int) -> None:
     try:
-        asking = _received(line)
-        for each in handing:
+        _, found, _, _ = socket.recv_fds(line, 1, 1)
+        why = "" if found else "the program sent no filter"
+        for each in box.exits[:1] if found else ():
             send_sockets(each, CLOSED)
-    except OSError as error:  # it could not enter the box, and has said why
-        os.write(2, f"brat: {error.strerror}.\n".encode())
+    except OSError as error:
+        found, why = [], str(error.strerror)
+    if not found:  # it could not enter the box, and has said why
+        os.write(2, f"brat: {why}.\n".encode())
         return
     if box.user:  # without other rights it may look only into a program of its user
-        kernel.become_user(*box.user)
-    broker = Broker(asking, ports, box.writable)
+        kernel.become_user(*map(int, box.user[:2]))
+    asking = found[0]
+    broker = Broker(asking, box.exits[1:], writable)
     waiting = select.poll()
     waiting.register(asking, select.POLLIN)
     waiting.register(watch, select.POLLIN)
@@ -204,12 +192,19 @@ class Broker:
             call.end(0, call.put(made, closing=bool(flags & socket.SOCK_CLOEXEC)))
 
     def _connect(self, call: "_Call") -> None:
-        address = call.address()
-        family = _family(address)
+        family, where, port = call.address()
         if family == socket.AF_UNIX:
-            self._connect_to_path(call, address)
+            if not where:
+                raise OSError(EACCES, "no path")
+            with (
+                self._opened(call, os.fsencode(where)) as path,
+                socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as made,
+            ):
+                made.settimeout(_CONNECT_S)
+                made.connect(path)
+                call.put(made, instead=True)
+            call.end()
             return
-        where, port = _where(family, address)
         if where not in _LOOPBACK[family]:
             raise OSError(EACCES, "not loopback")
         is_given = where == GIVEN and port in self._ports
@@ -221,27 +216,22 @@ class Broker:
             call.put(made, instead=True)
         call.end()
 
-    def _connect_to_path(self, call: "_Call", address: bytes) -> None:
-        name = address[2:].split(b"\0", 1)[0]
-        if not name:
-            raise OSError(EACCES, "no path")
-        number = call.opened(name)
+    @contextmanager
+    def _opened(self, call: "_Call", name: bytes, base: int = _HERE) -> Iterator[str]:
+        """Open a file for the call; yield a path to it that leads nowhere else.
+
+        Raises an OSError unless it lies in the session's folders, or in none.
+        """
+        number = call.opened(name, base)
+        path = f"/proc/self/fd/{number}"
         try:
-            self._look_at(number)
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as made:
-                made.settimeout(_CONNECT_S)
-                made.connect(f"/proc/self/fd/{number}")
-                call.put(made, instead=True)
+            real = os.readlink(path)  # noqa: PTH115  loads little
+            own = "/memfd:", *(f"{each}/" for each in self._writable)
+            if real.startswith("/") and not f"{real}/".startswith(own):
+                raise OSError(EACCES, "not in a folder of this session")
+            yield path
         finally:
             os.close(number)
-        call.end()
-
-    def _look_at(self, number: int) -> None:
-        """Raise unless an open file lies in the session's folders, or in none."""
-        real = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115  loads little
-        own = "/memfd:", *(f"{each}/" for each in self._writable)
-        if real.startswith("/") and not f"{real}/".startswith(own):
-            raise OSError(EACCES, "not in a folder of this session")
 
     def _change_mode(
         self, call: "_Call", folder: int | None = None, path: int | None = None
@@ -251,24 +241,18 @@ class Broker:
         name = b"" if path is None else call.text(path)
         if path is not None and not name:
             raise OSError(ENOENT, "no path")
-        number = call.opened(name, base)
-        try:
-            self._look_at(number)
-            after = 1 + max(-1 if each is None else each for each in (folder, path))
-            os.chmod(f"/proc/self/fd/{number}", call.arguments[after] & 0o7777)  # noqa: PTH101
-        finally:
-            os.close(number)
+        after = 1 + max(-1 if each is None else each for each in (folder, path))
+        with self._opened(call, name, base) as file:
+            os.chmod(file, call.arguments[after] & 0o7777)  # noqa: PTH101  loads little
         call.end()
 
     def _bind(self, call: "_Call") -> None:
-        address = call.address()
-        family = _family(address)
+        family, where, port = call.address()
         if family == socket.AF_UNIX:
             # Only a socket with a path takes it, and Landlock knows which may be made;
             # one for TCP has an address already.
             call.end(0, flags=_CONTINUE)
             return
-        where, port = _where(family, address)
         if where not in (*_LOOPBACK[family], _ANY[family]):
             raise OSError(EACCES, "not loopback")
         with socket.socket(family, socket.SOCK_STREAM) as made:
@@ -289,16 +273,23 @@ class _Call:
         self.thread = thread
         self.arguments = arguments
 
-    def address(self) -> bytes:
-        """Return the address that the second and third argument name."""
+    def address(self) -> tuple[socket.AddressFamily, str, int]:
+        """Return the family, and the path or address and port, that are asked for."""
         _, place, size = self.arguments[:3]
         size &= 0xFFFFFFFF
         if not _FAMILY_BYTES <= size <= _ADDRESS_BYTES:
             raise OSError(EINVAL, "no address")
-        return self._read(place, size)
+        told = self._read(place, size)
+        number = int.from_bytes(told[:2], "little")
+        if number not in (socket.AF_UNIX, *_LOOPBACK):
+            raise OSError(EAFNOSUPPORT, "another family")
+        family = socket.AddressFamily(number)
+        if family == socket.AF_UNIX:
+            return family, os.fsdecode(told[2:].split(b"\0", 1)[0]), 0
+        where = told[4:8] if family == socket.AF_INET else told[8:24]
+        return family, socket.inet_ntop(family, where), int.from_bytes(told[2:4], "big")
 
     def text(self, place: int) -> bytes:
-        """Return the path that an argument names."""
         return self._read(self.arguments[place], _PATH_BYTES).split(b"\0", 1)[0]
 
     def opened(self, name: bytes, base: int = _HERE) -> int:
@@ -326,7 +317,13 @@ class _Call:
         """
         place = self.arguments[0] & 0xFFFFFFFF if instead else 0
         if instead:
-            flags = self._flags(place)
+            beside = f"/proc/{self.thread}"
+            if not os.readlink(f"{beside}/fd/{place}").startswith("socket:"):  # noqa: PTH115
+                raise OSError(88, "not a socket")
+            with open(f"{beside}/fdinfo/{place}", encoding="ascii") as file:  # noqa: PTH123
+                found = dict(line.split(":", 1) for line in file if ":" in line)
+            self._still_there()
+            flags = int(found["flags"], 8)
             made.setblocking(not flags & os.O_NONBLOCK)
             closing = bool(flags & os.O_CLOEXEC)
         how, after = _INSTEAD if instead else 0, _CLOSING if closing else 0
@@ -341,42 +338,10 @@ class _Call:
         except FileNotFoundError:
             return
 
-    def _flags(self, place: int) -> int:
-        """Return the flags of a descriptor of the program, which must be a socket."""
-        beside = f"/proc/{self.thread}"
-        if not os.readlink(f"{beside}/fd/{place}").startswith("socket:"):  # noqa: PTH115
-            raise OSError(88, "not a socket")
-        with open(f"{beside}/fdinfo/{place}", encoding="ascii") as file:  # noqa: PTH123
-            found = dict(line.split(":", 1) for line in file if ":" in line)
-        self._still_there()
-        return int(found["flags"], 8)
-
     def _still_there(self) -> None:
         """Raise unless the thread is the one that asked; its number may be reused."""
         told = self._number.to_bytes(8, "little")
         fcntl.ioctl(self._asking, _IS_VALID, told)
-
-
-def _family(address: bytes) -> socket.AddressFamily:
-    family = int.from_bytes(address[:2], "little")
-    if family not in (socket.AF_UNIX, *_LOOPBACK):
-        raise OSError(EAFNOSUPPORT, "another family")
-    return socket.AddressFamily(family)
-
-
-def _where(family: int, address: bytes) -> tuple[str, int]:
-    port = int.from_bytes(address[2:4], "big")
-    if family == socket.AF_INET:
-        return socket.inet_ntop(family, address[4:8]), port
-    return socket.inet_ntop(family, address[8:24]), port
-
-
-def _received(line: socket.socket) -> int:
-    """Return the filter's descriptor that the program sends before it begins."""
-    _, found, _, _ = socket.recv_fds(line, 1, 1)
-    if not found:
-        raise OSError(EINVAL, "the program sent no filter")
-    return found[0]
 
 
 _LISTENS = "0A"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from convoy import planner
 from convoy.model.records import ENGINE_TYPES, PLANNER
 from convoy.text import did_you_mean
-from runner.engines.plugins import function_row, planner_row
 from runner.engines.row import Row
+from runner.engines.shell import function_row, planner_row
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -22,15 +22,10 @@ if TYPE_CHECKING:
 class _Rows(Mapping[str, Row]):
     """The rows of brat's own engines; a row is loaded when it is first asked for."""
 
-    def __init__(self) -> None:
-        self._loaded: dict[str, Row] = {}
-
     def __getitem__(self, name: str) -> Row:
-        if name not in self._loaded:
-            module = ENGINE_TYPES[name].module or name.replace("-", "_")
-            found = import_module(f"{__name__}.{module}")
-            self._loaded[name] = found.ROW
-        return self._loaded[name]
+        module = ENGINE_TYPES[name].module or name.replace("-", "_")
+        row: Row = import_module(f"{__name__}.{module}").ROW
+        return row
 
     def __iter__(self) -> Iterator[str]:
         return iter(ENGINE_TYPES)
@@ -52,37 +47,30 @@ def known() -> frozenset[str]:
 
 
 def planners() -> frozenset[str]:
-    """Return the names of the planners that are installed beside brat."""
     return frozenset(_installed(planner.PLUGIN_GROUP))
 
 
 def key_names() -> frozenset[str]:
-    """Return the variables in which the engines of brat take keys."""
     return frozenset(key for each in ENGINE_TYPES.values() for key in each.all_keys)
 
 
 def found(kind: str) -> Row:
     """Return the row of a `type`; raise a ValueError that suggests the nearest name."""
-    if kind.startswith(PLANNER):
-        name, points = kind.removeprefix(PLANNER), _installed(planner.PLUGIN_GROUP)
-        if planned := points.get(name):
-            return planner_row(name, planned.value)
-        listed = ", ".join(sorted(points)) or "none"
-        meant = did_you_mean(name, points) or "."
-        raise ValueError(f"There is no planner {name!r}; available: {listed}{meant}")
     if row := ENGINES.get(kind):
         return row
-    point = _installed().get(kind.removeprefix(PLUGIN))
-    if point is None or not kind.startswith(PLUGIN):
-        names = known()
-        meant = did_you_mean(kind, names) or "."
-        listed = ", ".join(sorted(names))
-        raise ValueError(f"There is no engine {kind!r}; available: {listed}{meant}")
-    return _loaded(point)
+    if kind.startswith(PLANNER):
+        what, name, names = "planner", kind.removeprefix(PLANNER), planners()
+        if planned := _installed(planner.PLUGIN_GROUP).get(name):
+            return planner_row(name, planned.value)
+    else:
+        what, name, names = "engine", kind, known()
+        if kind.startswith(PLUGIN) and kind in names:
+            return _loaded(_installed()[kind.removeprefix(PLUGIN)])
+    listed, meant = ", ".join(sorted(names)) or "none", did_you_mean(name, names) or "."
+    raise ValueError(f"There is no {what} {name!r}; available: {listed}{meant}")
 
 
 def litter(kind: str) -> tuple[str, ...]:
-    """Return the files that engines of a `type` leave in a checkout as litter."""
     try:
         return found(kind).litter
     except ValueError:

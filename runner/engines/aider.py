@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from runner.box.supervisor import Stream
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said, at, counted, pick
-from runner.engines.row import Call, Row, Vendor, own_model, provided, vendor_of
+from runner.engines.row import Call, Row, Vendor, provided
 
 _LOG = "analytics.jsonl"
 _ERROR = re.compile(r"litellm\.(\w+): (.*)")
@@ -63,9 +63,9 @@ def recount(text: str) -> Iterator[Said]:
 
 def _argv(call: Call) -> tuple[str, ...]:
     home = call.home
-    model, vendor = call.spec.model, vendor_of(ROW, call)
+    model, vendor = call.spec.model, call.vendor
     if model and vendor and vendor.secret:
-        model = f"openai/{own_model(ROW, call)}"  # in OpenAI's dialect
+        model = f"openai/{call.model}"  # in OpenAI's dialect
     return (
         *("aider", "--message-file", str(call.prompt)),
         *("--yes-always", "--no-auto-commits", "--no-dirty-commits"),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, counted, pick
-from runner.engines.row import Call, Row, Vendor, own_model, provided
+from runner.engines.row import Call, Row, Vendor, provided
 
 _SYNTHETIC = "<synthetic>"
 """The model name with which Claude Code marks its own messages."""
@@ -67,7 +67,7 @@ def _argv(call: Call) -> tuple[str, ...]:
     allowed: tuple[str, ...] = ("--dangerously-skip-permissions",)
     if tools := ",".join(call.spec.tools):  # else the box is the limit
         allowed = ("--permission-mode", "dontAsk", f"--allowedTools={tools}")
-    model = own_model(ROW, call)
+    model = call.model
     return (
         *("claude", "-p", "--output-format", "stream-json", "--verbose"),
         *(("--input-format", "stream-json") if call.steered else ()),
@@ -84,7 +84,7 @@ def _says(text: str) -> bytes:
 
 
 def _sets(call: Call) -> Mapping[str, str]:
-    model = own_model(ROW, call)
+    model = call.model
     region = re.search(r"\.([a-z0-9-]+)\.amazonaws\.", call.spec.url)
     others = () if not model or model in ROW.aliases else _LARGE
     return {

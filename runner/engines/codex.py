@@ -9,7 +9,7 @@ from itertools import chain
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, counted, pick
-from runner.engines.row import Call, Row, Vendor, own_model, provided, server, vendor_of
+from runner.engines.row import Call, Row, Vendor, provided
 
 
 def _understood(line: Line) -> Iterator[Said]:
@@ -43,21 +43,20 @@ def _understood(line: Line) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    vendor, ours = vendor_of(ROW, call) or _VENDOR, "model_providers.brat"
+    vendor, ours = call.vendor or _VENDOR, "model_providers.brat"
     settings = {
         "analytics.enabled": False,
         "web_search": "disabled",  # it would run at the vendor
         "model_provider": "brat",  # of its own it would retry more
         f"{ours}.name": "brat",
-        f"{ours}.base_url": server(vendor, call),
+        f"{ours}.base_url": call.server(vendor),
         f"{ours}.env_key": vendor.key,
         f"{ours}.wire_api": "responses",
         f"{ours}.request_max_retries": 1,
         f"{ours}.stream_max_retries": 1,
     }
     words = (("-c", f"{key}={json.dumps(value)}") for key, value in settings.items())
-    named = own_model(ROW, call)
-    model = ("-m", named) if named else ()
+    model = ("-m", call.model) if call.model else ()
     return (
         *("codex", "exec", "--json", "--ignore-user-config", "--skip-git-repo-check"),
         "--dangerously-bypass-approvals-and-sandbox",  # the box is the limit

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from runner.box.supervisor import Stream
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said, at, counted, pick
-from runner.engines.row import Call, Row, Vendor, own_model, server, vendor_of
+from runner.engines.row import Call, Row, Vendor
 from runner.proxy.proxy_protocol import Dialect
 
 _CONFIG, _FOLDER, _SESSION = ".continue/brat.yaml", ".continue", "brat"
@@ -73,15 +73,15 @@ def _sets(call: Call) -> Mapping[str, str]:
 
 
 def _files(call: Call) -> Mapping[str, str]:
-    vendor = vendor_of(ROW, call)
+    vendor = call.vendor
     if vendor is None:
         return {}
     model = {
         "name": "brat",
         "provider": _PROVIDERS[vendor.dialect],
-        "model": own_model(ROW, call),
+        "model": call.model,
         "apiKey": call.key.value if call.key else "",
-        "apiBase": server(vendor, call),
+        "apiBase": call.server(vendor),
         "roles": ["chat", "edit", "apply"],
         "capabilities": ["tool_use"],
     }

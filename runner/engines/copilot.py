@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, counted, pick
-from runner.engines.row import Call, Row, Vendor, own_model, server, vendor_of
+from runner.engines.row import Call, Row, Vendor
 
 _USAGE = "usage.json"
 _UNKNOWN = re.compile(r"Tool '([^']{1,100})' does not exist")
@@ -56,13 +56,13 @@ def recount(text: str) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    vendor, tools = vendor_of(ROW, call), call.spec.tools
+    vendor, tools = call.vendor, call.spec.tools
     if vendor and vendor.dialect != "copilot" and not call.spec.model:
         raise ValueError(
             'The engine copilot needs a model, such as model = "openai/gpt-5", unless '
             "it uses GitHub's models."
         )
-    model = ("--model", own_model(ROW, call)) if call.spec.model and vendor else ()
+    model = ("--model", call.model) if call.spec.model and vendor else ()
     return (
         "copilot",
         *("--allow-all", "--no-ask-user"),  # the box is the limit, not the question
@@ -80,14 +80,14 @@ def _sets(call: Call) -> Mapping[str, str]:
         "COPILOT_CACHE_HOME": str(call.home / ".cache"),
         "COPILOT_AUTO_UPDATE": "false",
     }
-    vendor = vendor_of(ROW, call)
+    vendor = call.vendor
     if vendor is None or vendor.dialect == "copilot":
         return common
     return {
         **common,
         "COPILOT_OFFLINE": "true",
-        "COPILOT_MODEL": own_model(ROW, call),
-        _URL: server(vendor, call),
+        "COPILOT_MODEL": call.model,
+        _URL: call.server(vendor),
         "COPILOT_PROVIDER_API_KEY": call.key.value if call.key else "",
         "COPILOT_PROVIDER_TYPE": (
             "anthropic" if vendor.dialect == "anthropic" else "openai"

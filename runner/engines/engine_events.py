@@ -10,7 +10,6 @@ own failure, and costs an attempt.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from http import HTTPStatus
 from typing import Final, Literal
 
 import msgspec
@@ -175,6 +174,13 @@ _WORDS: Mapping[Trouble, str] = {
     ),
 }
 """The first whose words a message has is its kind."""
+_KINDS: Mapping[int, Trouble] = {
+    401: "credentials",
+    402: "budget",
+    403: "credentials",
+    408: "vendor_down",
+    429: "rate_limited",
+}
 _STATUS = r'(?:\bstatus:? |\bcode"?: ?|^\(?)([45]\d\d)\b'
 _WAIT = r"try again in ([0-9]{1,6}(?:\.[0-9]+)?) ?(m?s|m|h)\b"
 _UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -186,23 +192,12 @@ def _says(words: str, message: str) -> bool:
 
 
 def kind_of(status: int | None, message: str) -> Trouble:
-    match status:
-        case None:
-            return next(
-                (k for k, words in _WORDS.items() if _says(words, message)), "failed"
-            )
-        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            return "credentials"
-        case HTTPStatus.PAYMENT_REQUIRED:
-            return "budget"
-        case _ if _says(_WORDS["budget"], message):
-            return "budget"
-        case HTTPStatus.TOO_MANY_REQUESTS:
-            return "rate_limited"
-        case HTTPStatus.REQUEST_TIMEOUT:
-            return "vendor_down"
-        case _:
-            return "vendor_down" if status >= _SERVER_ERRORS else "failed"
+    if status is None:
+        said = (kind for kind, words in _WORDS.items() if _says(words, message))
+        return next(said, "failed")
+    kind = _KINDS.get(status, "vendor_down" if status >= _SERVER_ERRORS else "failed")
+    is_spent = kind != "credentials" and _says(_WORDS["budget"], message)
+    return "budget" if is_spent else kind
 
 
 def error(message: str, status: int | None = None) -> Error:

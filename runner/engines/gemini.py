@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, counted, pick
-from runner.engines.row import Call, Row, Vendor, own_model, provided, vendor_of
+from runner.engines.row import Call, Row, Vendor, provided
 
 _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
 
@@ -61,14 +61,13 @@ def _ended(line: Line) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    named = own_model(ROW, call)
-    model = ("-m", named) if named else ()
+    model = ("-m", call.model) if call.model else ()
     # --yolo: the box is the limit, not the question.
     return ("gemini", "-o", "stream-json", "--yolo", *model, *call.spec.args)
 
 
 def _files(call: Call) -> Mapping[str, str]:
-    vendor = vendor_of(ROW, call)
+    vendor = call.vendor
     signs_in = _SIGNS_IN.get(vendor.dialect if vendor else "", "gemini-api-key")
     settings: dict[str, object] = {
         "security": {

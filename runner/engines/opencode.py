@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, counted, pick
-from runner.engines.row import Call, Row, Vendor, own_model, provided, server, vendor_of
+from runner.engines.row import Call, Row, Vendor, provided
 from runner.proxy.proxy_protocol import Dialect
 
 _RETRY = re.compile(r'message="stream error" .*\berror\.error="([^"]*)')
@@ -59,11 +59,10 @@ def _prose(text: str) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    vendor = vendor_of(ROW, call)
+    vendor = call.vendor
     model: tuple[str, ...] = ()
     if call.spec.model and vendor:
-        name = own_model(ROW, call)
-        model = ("-m", f"{_PROVIDERS[vendor.dialect]}/{name}")
+        model = ("-m", f"{_PROVIDERS[vendor.dialect]}/{call.model}")
     return (
         *("opencode", "run", "--format", "json", "--title", "brat"),
         *("--print-logs", "--log-level", "ERROR"),
@@ -101,16 +100,16 @@ def _configuration(call: Call) -> Mapping[str, object]:
         "share": "disabled",
         "snapshot": False,  # a second repository of the checkout, to undo in
     }
-    vendor = vendor_of(ROW, call)
+    vendor = call.vendor
     if vendor is None or not call.endpoint:
         return common
     name = _PROVIDERS[vendor.dialect]
-    options = {"baseURL": server(vendor, call), "apiKey": f"{{env:{vendor.key}}}"}
+    options = {"baseURL": call.server(vendor), "apiKey": f"{{env:{vendor.key}}}"}
     provider: dict[str, object] = {"options": options}
     if vendor.dialect == "chat":
         provider["npm"] = "@ai-sdk/openai-compatible"
-        provider["models"] = {own_model(ROW, call): {"tool_call": True}}
-    model = own_model(ROW, call)
+        provider["models"] = {call.model: {"tool_call": True}}
+    model = call.model
     small = {"small_model": f"{name}/{model}"} if model else {}
     found = {"provider": {name: provider}, "enabled_providers": [name]}
     return {**common, **small, **found}

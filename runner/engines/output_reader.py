@@ -56,24 +56,23 @@ class Report(Struct, frozen=True):
         return max(0.0, self.limit.until - now_ms / 1000)
 
 
-class OutputReader:
-    def __init__(self, row: Row, note: Callable[[Said], None]) -> None:
-        self._row = row
-        self._note = note
-        self._unfinished: dict[Stream, str] = {"out": "", "err": ""}
-        self._text = ""
-        self._is_speaking = False
-        self._last = ""
-        self._words: list[tuple[str, str]] = []
-        self._noted: dict[tuple[str, str], None] = {}
-        self._session = ""
-        self._trouble: events.Error | None = None
-        self._limit: events.RateLimit | None = None
-        self._is_done = False
+class OutputReader(Struct):
+    _row: Row
+    _note: Callable[[Said], None]
+    _unfinished: dict[Stream, str] = {}
+    _text: str = ""
+    _is_speaking: bool = False
+    _last: str = ""
+    _words: list[tuple[str, str]] = []
+    _noted: dict[tuple[str, str], None] = {}
+    _session: str = ""
+    _trouble: events.Error | None = None
+    _limit: events.RateLimit | None = None
+    _is_done: bool = False
 
     def feed(self, stream: Stream, text: str) -> None:
         """Take the next piece of output, redacted, cut anywhere."""
-        *lines, rest = (self._unfinished[stream] + text).split("\n")
+        *lines, rest = (self._unfinished.get(stream, "") + text).split("\n")
         self._unfinished[stream] = rest
         if len(rest) > LINE_CHARS:
             self._unfinished[stream] = ""
@@ -82,9 +81,9 @@ class OutputReader:
             self._take(self._row.read(stream, line.removesuffix("\r")))
 
     def close(self, left: str) -> None:
-        for stream, line in self._unfinished.items():
+        for stream in get_args(Stream):
+            line = self._unfinished.pop(stream, "")
             self._take(self._row.read(stream, line))
-        self._unfinished = {"out": "", "err": ""}
         self._take(self._row.recount(left))
 
     def report(self, exit_code: int | None) -> Report:

@@ -62,21 +62,25 @@ def provided(name: str, way: Vendor) -> Vendor:
 
 
 class Key(Struct, frozen=True):
-    """A key for a model, and the variable in which its engine wants it."""
-
     variable: str
+    """The variable in which its engine wants it."""
     value: str
 
     def __repr__(self) -> str:
         return repr_without(self, "value")
 
 
+STAND_IN_KEY: Final = "brat"
+"""The key for a server that stands in for the vendor, if there is no real key."""
+
+
 class Call(Struct, frozen=True):
+    row: "Row"
     spec: EngineSpec
-    prompt: Path
+    prompt: Path = Path("prompt.md")
     """The file with the whole prompt; not there yet when only the program is asked
     for (`program_of`), so a row may name it in `argv` but must not read it."""
-    home: Path
+    home: Path = Path("home")
     """Its fresh HOME, which holds only the row's `files`."""
     key: Key | None = None
     steered: bool = False
@@ -84,6 +88,77 @@ class Call(Struct, frozen=True):
     endpoint: str = ""
     """The address of a server that stands in for the vendor's, without a path, such
     as `http://127.0.0.1:8000`; empty: none does."""
+
+    @property
+    def vendor(self) -> Vendor | None:
+        """The vendor of its model, one that allows a stand-in if needed."""
+        pointed = self.endpoint or self.spec.url
+        ways = [e for e in self.row.vendors if not pointed or can_be_pointed(e)]
+        model = self.spec.model or ""
+        meant = (each for each in ways if model.startswith(each.models or ("\0",)))
+        return next(meant, ways[0] if ways else None)
+
+    @property
+    def model(self) -> str:
+        """The model without the word before the `/` that chose the vendor."""
+        model, vendor = self.spec.model or "", self.vendor
+        for beginning in vendor.models if vendor else ():
+            if beginning.endswith("/") and model.startswith(beginning):
+                return model.removeprefix(beginning)
+        return model
+
+    def server(self, vendor: Vendor) -> str:
+        """Return the address that the engine must send to, its path included."""
+        return (self.endpoint or SERVERS.get(vendor.dialect, "")) + vendor.path
+
+    def upstream(self, vendor: Vendor) -> tuple[str, str]:
+        """Return the server that is asked, and what begins paths and is not there.
+
+        A server that stands in for another one has the same paths.
+        """
+        named = self.spec.url or vendor.server
+        own = named or SERVERS.get(vendor.dialect, "")
+        cut = "/v1" if named and vendor.dialect in ("chat", "responses") else ""
+        return (self.endpoint + urlsplit(own).path if self.endpoint else own), cut
+
+    def reached_by(self) -> dict[str, str]:
+        """Return the variables with the engine's key and the server to call instead."""
+        vendor = self.vendor
+        told = {self.key.variable: self.key.value} if self.key else {}
+        told |= vendor.sets if vendor else {}
+        if vendor and vendor.url and self.endpoint:
+            told[vendor.url] = self.server(vendor)
+        return told
+
+    def with_key(self, offered: Mapping[str, str]) -> "Call":
+        """Return it with the key that `offered` holds for it, if there is one."""
+        vendor = self.vendor
+        for name in filter(offered.get, self._keys()):
+            kept = vendor is None or name in self.row.also
+            variable = name if kept or vendor is None else vendor.key
+            return replace(self, key=Key(variable, offered[name]))
+        if vendor and self.endpoint:
+            return replace(self, key=Key(vendor.key, STAND_IN_KEY))
+        return self
+
+    def missing_key(self) -> str:
+        """Return a sentence that says that the key is missing, or "" if it is there."""
+        row, vendor = self.row, self.vendor
+        if vendor and can_be_pointed(vendor) and not self.upstream(vendor)[0]:
+            return f"The engine {row.name} needs a url for its model {self.spec.model}."
+        if self.key or (vendor is None and not self.spec.secret):
+            return ""
+        return (
+            f"The engine {row.name} needs its key in the variable "
+            f"{' or '.join(self._keys())}, which is not set in the job's environment."
+        )
+
+    def _keys(self) -> tuple[str, ...]:
+        """Return the variables of the job that may hold its key, the first first."""
+        vendor = self.vendor
+        if named := self.spec.secret or (vendor.secret if vendor else ""):
+            return (named,)
+        return (vendor.key, *self.row.also) if vendor else ()
 
 
 Reader = Callable[[Stream, str], Iterable[Said]]
@@ -150,72 +225,12 @@ class Row(Struct, frozen=True):
 
 def program_of(row: Row, spec: EngineSpec) -> str:
     """Return the program that settings start; raise a ValueError if they allow none."""
-    return row.argv(Call(spec, Path("prompt.md"), Path("home")))[0]
-
-
-def vendor_of(row: Row, call: Call) -> Vendor | None:
-    """Return the vendor of the call's model, one that allows a stand-in if needed."""
-    pointed = call.endpoint or call.spec.url
-    ways = [each for each in row.vendors if not pointed or can_be_pointed(each)]
-    model = call.spec.model or ""
-    meant = (each for each in ways if model.startswith(each.models or ("\0",)))
-    return next(meant, ways[0] if ways else None)
+    return row.argv(Call(row, spec))[0]
 
 
 def can_be_pointed(vendor: Vendor) -> bool:
     """Return whether another server can stand in for the vendor's own."""
     return bool(vendor.url or vendor.writes)
-
-
-def server(vendor: Vendor, call: Call) -> str:
-    """Return the address that the engine must send to, its path included."""
-    return (call.endpoint or SERVERS.get(vendor.dialect, "")) + vendor.path
-
-
-def upstream(vendor: Vendor, call: Call) -> tuple[str, str]:
-    """Return the server that is asked, and what begins paths and is not there.
-
-    A server that stands in for another one has the same paths.
-    """
-    named = call.spec.url or vendor.server
-    own = named or SERVERS.get(vendor.dialect, "")
-    cut = "/v1" if named and vendor.dialect in ("chat", "responses") else ""
-    return (call.endpoint + urlsplit(own).path if call.endpoint else own), cut
-
-
-def reached_by(row: Row, call: Call) -> dict[str, str]:
-    """Return the variables with the engine's key and the server to call instead."""
-    vendor = vendor_of(row, call)
-    told = {call.key.variable: call.key.value} if call.key else {}
-    told |= vendor.sets if vendor else {}
-    if vendor and vendor.url and call.endpoint:
-        told[vendor.url] = server(vendor, call)
-    return told
-
-
-def own_model(row: Row, call: Call) -> str:
-    """Return the model without the word before the `/` that chose the vendor."""
-    model, vendor = call.spec.model or "", vendor_of(row, call)
-    for beginning in vendor.models if vendor else ():
-        if beginning.endswith("/") and model.startswith(beginning):
-            return model.removeprefix(beginning)
-    return model
-
-
-STAND_IN_KEY: Final = "brat"
-"""The key for a server that stands in for the vendor, if there is no real key."""
-
-
-def key_for(row: Row, call: Call, offered: Mapping[str, str]) -> Key | None:
-    """Return the key that `offered` holds for this call; None: there is none."""
-    vendor = vendor_of(row, call)
-    for name in _names(row, call):
-        if value := offered.get(name, ""):
-            kept = vendor is None or name in row.also
-            return Key(name if kept or vendor is None else vendor.key, value)
-    if vendor and call.endpoint:
-        return Key(vendor.key, STAND_IN_KEY)
-    return None
 
 
 def chatgpt_account(token: str) -> str:
@@ -230,26 +245,3 @@ def chatgpt_account(token: str) -> str:
         return str(claims["https://api.openai.com/auth"]["chatgpt_account_id"])
     except (ValueError, LookupError, TypeError):
         return ""
-
-
-def missing_key(row: Row, call: Call) -> str:
-    """Return a sentence that says that the key is missing, or "" if it is there."""
-    vendor = vendor_of(row, call)
-    if vendor and can_be_pointed(vendor) and not upstream(vendor, call)[0]:
-        return f"The engine {row.name} needs a url for its model {call.spec.model}."
-    if call.key or (vendor is None and not call.spec.secret):
-        return ""
-    names = " or ".join(_names(row, call))
-    return (
-        f"The engine {row.name} needs its key in the variable {names}, "
-        "which is not set in the job's environment."
-    )
-
-
-def _names(row: Row, call: Call) -> tuple[str, ...]:
-    if call.spec.secret:
-        return (call.spec.secret,)
-    vendor = vendor_of(row, call)
-    if vendor and vendor.secret:
-        return (vendor.secret,)
-    return (vendor.key, *row.also) if vendor else ()

@@ -302,11 +302,9 @@ def _token(env: Mapping[str, str]) -> str | None:
         else handed.decode("ascii", "replace")
     )
     text = given.strip()
-    if not text:
-        return None
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise BadInput("The token contains invalid characters.")
-    return text
+    return text or None
 
 
 class Message(NamedTuple):

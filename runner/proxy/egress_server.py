@@ -21,30 +21,21 @@ from msgspec import Struct
 
 from grite import outbound
 from grite.errors import BratError
-from runner.proxy.proxy_protocol import (
-    LOCALHOST,
-    ProxyOrder,
-    Refused,
-    Teller,
-    allows_host,
-    is_address,
-    is_outside,
-    local_services,
-)
+from runner.proxy import proxy_protocol as protocol
 
 CONNECT_S: Final = 30.0
 _PORTS: Final = {"http": 80, "https": 443}
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def through(proxy: str, host: str, port: int, *, is_plain: bool) -> Streams:
-    """Connect to the proxy, and through it to the host unless `is_plain`."""
+async def through(proxy: str, asked: "_Asked") -> Streams:
+    """Connect to the proxy, and through it to the host if a tunnel is asked for."""
     url = urlsplit(proxy)
     is_tls, above = url.scheme == "https", url.port or _PORTS[url.scheme]
     reader, writer = await dialled(url.hostname or "", above, is_tls=is_tls)
-    if is_plain:
+    if asked.is_plain:
         return reader, writer
-    name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    name = f"{asked.name}:{asked.port}"
     shown = outbound.proxy_word(proxy)
     word = f"Proxy-Authorization: {shown}\r\n" if shown else ""
     writer.write(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n{word}\r\n".encode())
@@ -61,10 +52,7 @@ async def through(proxy: str, host: str, port: int, *, is_plain: bool) -> Stream
 
 async def dialled(host: str, port: int, *, is_tls: bool = False) -> Streams:
     """Connect to a host; raise an OSError if it cannot be reached in time."""
-    try:
-        trusted = outbound.here().authorities() if is_tls else None
-    except BratError as error:
-        raise OSError(str(error)) from error
+    trusted = outbound.here().authorities() if is_tls else None
     async with asyncio.timeout(CONNECT_S):
         return await asyncio.open_connection(host, port, ssl=trusted)
 
@@ -90,6 +78,10 @@ class _Asked(Struct, frozen=True):
     """Its `Proxy-Authorization`."""
 
     @property
+    def is_plain(self) -> bool:
+        return self.method != "CONNECT"
+
+    @property
     def where(self) -> str:
         return f"{self.host}:{self.port}"[:200]
 
@@ -98,22 +90,15 @@ class _Asked(Struct, frozen=True):
         return f"[{self.host}]" if ":" in self.host else self.host
 
 
-class Egress:
+class Egress(Struct):
     """Takes one session's connections to the hosts that are listed."""
 
-    def __init__(
-        self,
-        listed: Sequence[str],
-        teller: Teller,
-        group: asyncio.TaskGroup,
-        token: str,
-    ) -> None:
-        """Serve in tasks of the group; a token is the password of `brat`."""
-        self._word = outbound.proxy_word(f"http://brat:{token}@") if token else ""
-        self._listed = listed
-        self._teller = teller
-        self._group = group
-        self._open: set[asyncio.Task[None]] = set()
+    _listed: Sequence[str]
+    _teller: protocol.Teller
+    _group: asyncio.TaskGroup
+    _word: str
+    """What each request to the proxy has to show; empty: nothing."""
+    _open: set[asyncio.Task[None]] = set()
 
     def close(self) -> None:
         for each in self._open:
@@ -154,64 +139,52 @@ class Egress:
         if len(self._open) > AT_ONCE:
             why = f"This proxy allows at most {AT_ONCE} connections at once."
             return _no(writer, HTTPStatus.SERVICE_UNAVAILABLE, why)
-        if not allows_host(self._listed, asked.host, asked.port):
-            what = f"{asked.where}, which is not listed"
-            self._teller.once(Refused(what=what))
+        if not protocol.allows_host(self._listed, asked.host, asked.port):
+            self._teller.refused(f"{asked.where}, which is not listed")
             return _no(writer, HTTPStatus.FORBIDDEN, _WHY.format(asked.where))
         if not asked.path:
             return _no(writer, HTTPStatus.BAD_REQUEST, "HTTPS needs a tunnel.")
         try:
             there = await self._reached(asked)
-        except (OSError, ValueError) as error:  # the second: a name that is none
+        except (BratError, OSError, ValueError) as error:  # the last: no name at all
             why = f"brat cannot reach {asked.where}: {error}."
             return _no(writer, HTTPStatus.BAD_GATEWAY, why)
-        if asked.method == "CONNECT":
+        if not asked.is_plain:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         return await joined(near, there)
 
     async def _reached(self, asked: _Asked) -> Streams:
         """Connect, and pass on the head of a request that opens no tunnel."""
-        is_plain = asked.method != "CONNECT"
-        where = asked.host, asked.port
-        scheme = "http" if is_plain else "https"
-        try:
-            proxy = outbound.here().proxy(f"{scheme}://{asked.name}:{asked.port}")
-        except BratError as error:
-            raise OSError(str(error)) from error
+        scheme = "http" if asked.is_plain else "https"
+        proxy = outbound.here().proxy(f"{scheme}://{asked.name}:{asked.port}")
         if proxy:
-            there = await through(proxy, *where, is_plain=is_plain)
+            there = await through(proxy, asked)
             head = _head(asked, absolute=True, word=outbound.proxy_word(proxy))
         else:
-            addresses = await self._addresses(asked)
-            there = await dialled(addresses[0], asked.port)
+            there = await dialled(await self._address(asked), asked.port)
             head = _head(asked)
-        there[1].write(head if is_plain else b"")
+        there[1].write(head if asked.is_plain else b"")
         return there
 
-    async def _addresses(self, asked: _Asked) -> list[str]:
-        """Return a name's addresses; looked up once, so that they cannot change."""
+    async def _address(self, asked: _Asked) -> str:
+        """Return a name's address; looked up once, so that it cannot change."""
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(
             asked.host, asked.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
         )
         addresses = [str(each[4][0]) for each in found]
-        if is_address(asked.host) or asked.host == LOCALHOST:
-            return addresses  # the address itself is listed
-        open_to = [
-            each
-            for each in addresses
-            if is_outside(each) or allows_host(self._listed, each, asked.port)
-        ]
-        if not open_to:
-            leads = (
-                f"{asked.where}, which resolves to {addresses[0]}, an unlisted address"
-            )
-            self._teller.once(Refused(what=leads))
-            raise OSError(
-                f"it resolves to {addresses[0]}, which is not on the public internet; "
-                "list that address too if agents may reach it"
-            )
-        return open_to
+        if protocol.is_address(asked.host) or asked.host == protocol.LOCALHOST:
+            return addresses[0]  # the address itself is listed
+        for each in addresses:
+            is_listed = protocol.allows_host(self._listed, each, asked.port)
+            if is_listed or protocol.is_outside(each):
+                return each
+        leads = f"{asked.where}, which resolves to {addresses[0]}, an unlisted address"
+        self._teller.refused(leads)
+        raise OSError(
+            f"it resolves to {addresses[0]}, which is not on the public internet; "
+            "list that address too if agents may reach it"
+        )
 
 
 _WHY: Final = (
@@ -264,7 +237,7 @@ async def _asked(reader: asyncio.StreamReader) -> _Asked | None:
 
 def _head(asked: _Asked, *, absolute: bool = False, word: str = "") -> bytes:
     host = asked.name
-    host = host if asked.port == 80 else f"{host}:{asked.port}"  # noqa: PLR2004  http's
+    host += "" if asked.port == _PORTS["http"] else f":{asked.port}"
     target = f"http://{host}{asked.path}" if absolute else asked.path
     ours = [f"{asked.method} {target} HTTP/1.1", f"Host: {host}", "Connection: close"]
     ours += [f"Proxy-Authorization: {word}"] if word else []
@@ -283,21 +256,16 @@ def _no(writer: asyncio.StreamWriter, status: HTTPStatus, why: str) -> None:
     writer.write("\r\n".join((*head, "", "")).encode() + body)
 
 
-def run_servers(order: bytes, listening: Sequence[int]) -> None:
+async def serve(told: bytes, listening: Sequence[int]) -> None:
     """Serve until the witness is gone, beginning with calls that already wait.
 
-    `order` is JSON. The sockets are for the model, for all other hosts, and for each
-    service of this machine.
+    What it is told is an order as JSON. The sockets are for the model, for all other
+    hosts, and for each service of this machine.
     """
-    sockets = [socket.socket(fileno=each) for each in listening]
-    asyncio.run(_serve(msgspec.json.decode(order, type=ProxyOrder), *sockets))
-
-
-async def _serve(
-    order: ProxyOrder, model: socket.socket, *others: socket.socket
-) -> None:
+    order = msgspec.json.decode(told, type=protocol.ProxyOrder)
+    model, *others = (socket.socket(fileno=each) for each in listening)
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    teller = Teller()
+    teller = protocol.Teller()
     loop.add_signal_handler(signal.SIGTERM, ended.set)
     loop.add_reader(0, ended.set)  # no other input comes, so this is its end
     async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
@@ -320,11 +288,12 @@ async def _serve(
             listed, own = order.egress, model.getsockname()[1]
             # Some programs ask a proxy for everything, their model included.
             known = (*listed, f"127.0.0.1:{own}") if order.model else listed
-            egress = Egress(known, teller, group, order.token)
+            shown = f"http://brat:{order.token}@" if order.token else ""
+            egress = Egress(known, teller, group, outbound.proxy_word(shown))
             stack.callback(egress.close)
             world, *local = others
             stack.callback((await egress.serve(world)).close)
             # There are none where the agent has no network of its own.
-            for port, each in zip(local_services(listed), local, strict=False):
+            for port, each in zip(protocol.local_services(listed), local, strict=False):
                 stack.callback((await egress.serve(each, port)).close)
         await ended.wait()

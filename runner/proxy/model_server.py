@@ -13,16 +13,9 @@ from collections.abc import Awaitable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
+import aiohttp
 import msgspec
-from aiohttp import (
-    ClientError,
-    ClientResponse,
-    ClientSession,
-    ClientTimeout,
-    TCPConnector,
-    ThreadedResolver,
-    web,
-)
+from aiohttp import web
 from aiohttp.abc import ResolveResult
 from multidict import CIMultiDict
 from yarl import URL
@@ -56,25 +49,12 @@ _KINDS: Final[Mapping[int, tuple[str, str, str]]] = {
 _OTHER_KINDS: Final = ("api_error", "server_error", "UNKNOWN")
 
 
-def said_no(dialect: protocol.Dialect, status: HTTPStatus, why: str) -> dict[str, Any]:
-    """Return the body of an error, in the vendor's own form."""
-    anthropic, openai, google = _KINDS.get(status, _OTHER_KINDS)
-    match dialect:
-        case "anthropic" | "bedrock" | "vertex":
-            return {"type": "error", "error": {"type": anthropic, "message": why}}
-        case "gemini" | "gemini-vertex" | "code-assist":
-            return {"error": {"code": status, "message": why, "status": google}}
-        case _:
-            error = {"message": why, "type": openai, "param": None, "code": openai}
-            return {"error": error}
-
-
 LEFT_ANSWER_S: Final = 20.0
 """How long an answer is read on that its agent has left."""
 
 
 async def _pass_on(
-    request: web.BaseRequest, answer: ClientResponse, reader: UsageReader
+    request: web.BaseRequest, answer: aiohttp.ClientResponse, reader: UsageReader
 ) -> web.StreamResponse:
     response = web.StreamResponse(status=answer.status, reason=answer.reason)
     response.headers.extend(request_rules.answer_headers(answer.headers.items()))
@@ -98,7 +78,7 @@ async def _pass_on(
             reader.is_whole = True
             if not is_left:
                 await response.write_eof()
-    except (ClientError, TimeoutError):
+    except (aiohttp.ClientError, TimeoutError):
         if request.transport is not None:
             request.transport.abort()
     return response
@@ -111,7 +91,7 @@ OPENAI: Final = "https://api.openai.com"
 """It keeps the answers of both dialects for some accounts.
 https://platform.openai.com/docs/guides/migrate-to-responses"""
 
-PATIENCE: Final = ClientTimeout(total=None, sock_connect=CONNECT_S)
+PATIENCE: Final = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
 """It waits for answers as long as its caller does."""
 
 
@@ -122,7 +102,7 @@ class Gate:
         self,
         model: protocol.Model,
         meter: UsageMeter,
-        client: ClientSession,
+        client: aiohttp.ClientSession,
         teller: protocol.Teller,
     ) -> None:
         self._model = model
@@ -149,13 +129,11 @@ class Gate:
         if not self._knows(request):
             why = "This key does not belong to this session."
             return self._no(HTTPStatus.UNAUTHORIZED, why)
-        asked_of, opened = self._model.dialect, self._allowed.paths
-        found = request_rules.route_of(
-            asked_of, request.method, request.raw_path, opened
-        )
+        asked_of = self._model.dialect, request.method, request.raw_path
+        found = request_rules.route_of(*asked_of, self._allowed.paths)
         if found is None:
             asked = f"{request.method} {request.raw_path}"[:200]
-            self._teller.once(protocol.Refused(what=asked))
+            self._teller.refused(asked)
             why = f"Agents may not request {asked}."
             return self._no(HTTPStatus.NOT_FOUND, why)
         read = bytearray()
@@ -167,8 +145,7 @@ class Gate:
         try:
             body = self._checked(request, found, bytes(read))
         except request_rules.RequestRefused as refused:
-            what = f"{refused.what} in a request to its model"
-            self._teller.once(protocol.Refused(what=what))
+            self._teller.refused(f"{refused.what} in a request to its model")
             return self._no(HTTPStatus.BAD_REQUEST, str(refused))
         most, meter = most_of(body), self._meter
         async with self._slots:
@@ -177,7 +154,7 @@ class Gate:
                 await self._freed.wait()
             if spent:
                 why = f"the session's budget of {spent} is used up"
-                self._teller.once(protocol.Spent(why=why))
+                self._teller.once("", protocol.Spent(why=why))
                 return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
             try:
                 return await self._forward(request, found, body)
@@ -193,7 +170,7 @@ class Gate:
         given = request.headers.items()
         for name in request_rules.request_headers(given, self._allowed)[1]:
             what = f"header:anthropic-beta={name[:100]}, which was left out"
-            self._teller.once(protocol.Refused(what=what))
+            self._teller.refused(what)
         if asked.purpose == "opened":
             return body
         dialect, said = self._model.dialect, request_rules.decoded(body)
@@ -228,7 +205,17 @@ class Gate:
         )
 
     def _no(self, status: HTTPStatus, why: str) -> web.Response:
-        body = said_no(self._model.dialect, status, why)
+        """Return an error in the vendor's own form."""
+        anthropic, openai, google = _KINDS.get(status, _OTHER_KINDS)
+        body: dict[str, Any]
+        match self._model.dialect:
+            case "anthropic" | "bedrock" | "vertex":
+                body = {"type": "error", "error": {"type": anthropic, "message": why}}
+            case "gemini" | "gemini-vertex" | "code-assist":
+                body = {"error": {"code": status, "message": why, "status": google}}
+            case _:
+                error = {"message": why, "type": openai, "param": None, "code": openai}
+                body = {"error": error}
         return web.json_response(
             status=status, body=msgspec.json.encode(body), content_type=_JSON
         )
@@ -271,7 +258,7 @@ class Gate:
                         self._teller.tell(used)
         except BratError as error:
             return self._no(HTTPStatus.BAD_GATEWAY, f"brat: {error}.")
-        except (ClientError, TimeoutError) as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
             why = f"brat cannot reach the model's vendor: {error!r}."
             return self._no(HTTPStatus.BAD_GATEWAY, why)
 
@@ -279,7 +266,7 @@ class Gate:
 _JSON: Final = "application/json"
 
 
-class OutsideOnly(ThreadedResolver):
+class OutsideOnly(aiohttp.ThreadedResolver):
     """Looks a name up once, and leaves out the addresses inside this network."""
 
     async def resolve(
@@ -294,12 +281,12 @@ class OutsideOnly(ThreadedResolver):
         )
 
 
-def model_client(model: protocol.Model) -> ClientSession:
+def model_client(model: protocol.Model) -> aiohttp.ClientSession:
     """Return what asks the vendor; a proxy of this machine looks up names itself."""
     is_direct = not outbound.here().proxy(model.upstream)
     resolver = OutsideOnly() if model.outside and is_direct else None
-    return ClientSession(
-        connector=TCPConnector(resolver=resolver),
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(resolver=resolver),
         auto_decompress=False,
         timeout=PATIENCE,
     )

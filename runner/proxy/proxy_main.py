@@ -33,7 +33,9 @@ def main(_argv: Sequence[str]) -> int:
         import site
 
         site.main()  # the libraries that `runner.box.processes` left out
-        from runner.proxy.egress_server import run_servers
+        import asyncio
 
-        run_servers(order, sockets)
+        from runner.proxy.egress_server import serve
+
+        asyncio.run(serve(order, sockets))
     return 0

@@ -170,17 +170,18 @@ Told = Usage | Refused | Spent
 _TOLD_MOST: Final = 200
 
 
-class Teller:
+class Teller(Struct):
     """Tells the witness of what a proxy's servers meet."""
 
-    def __init__(self) -> None:
-        self._told: set[str] = set()
+    _told: set[str] = set()
 
     def tell(self, told: Told) -> None:
         os.write(1, json.encode(told) + b"\n")
 
-    def once(self, told: Refused | Spent) -> None:
-        key = told.what if isinstance(told, Refused) else ""
+    def refused(self, what: str) -> None:
+        self.once(what, Refused(what=what))
+
+    def once(self, key: str, told: Told) -> None:
         if key not in self._told and len(self._told) < _TOLD_MOST:
             self._told.add(key)
             self.tell(told)

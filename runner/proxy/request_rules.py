@@ -67,26 +67,20 @@ def read_allowances(listed: Iterable[str]) -> Allowances:
 
 def _without(node: object, steps: Sequence[str], value: str | None) -> object:
     """Return a copy of a part of a body less one field; _GONE: less all of it."""
+    if not steps:
+        said = node if isinstance(node, str) else msgspec.json.encode(node).decode()
+        return _GONE if value in (None, said) else node
     name, rest = steps[0].removesuffix("[]"), steps[1:]
     if not isinstance(node, dict) or name not in node:
         return node
     within, others = node[name], {k: v for k, v in node.items() if k != name}
     if isinstance(within, list) and steps[0].endswith("[]"):
-        parts = [_left(each, rest, value) for each in within]
+        parts = [_without(each, rest, value) for each in within]
         return others | {name: [each for each in parts if each is not _GONE]}
-    left = _left(within, rest, value)
+    left = _without(within, rest, value)
     if left is not _GONE:
         return others | {name: left}
     return _GONE if name == _TYPE and not rest else others
-
-
-def _left(node: object, rest: Sequence[str], value: str | None) -> object:
-    if rest:
-        return _without(node, rest, value)
-    if value is None:
-        return _GONE
-    said = node if isinstance(node, str) else msgspec.json.encode(node).decode()
-    return _GONE if said == value else node
 
 
 KEY_IN_QUERY: Final = "key"

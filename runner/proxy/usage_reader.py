@@ -8,7 +8,7 @@ import re
 from base64 import b64decode
 from typing import Final
 
-from msgspec import MsgspecError, Struct, json
+from msgspec import MsgspecError, Struct, field, json
 
 from convoy.model.records import Limits, Price, Usage
 from convoy.model.session_result import priced
@@ -19,6 +19,7 @@ Answer = dict[str, object]
 LINE_BYTES: Final = 16_000_000
 """The longest piece that is read; a longer piece is passed on unread."""
 BYTES_A_TOKEN: Final = 4
+_EVENTS, _FRAMES = "text/event-stream", "application/vnd.amazon.eventstream"
 _MARK: Final = b'"usage'
 _DATA: Final = b"data:"
 _IN_FRAME: Final = re.compile(rb'"bytes": ?"([\w+/=]*)"', re.ASCII)
@@ -51,29 +52,27 @@ _COUNTS: Final = (
 """Where Google, and where Anthropic and OpenAI, say the counts and the model."""
 
 
-class UsageReader:
-    def __init__(self, kind: str) -> None:
-        """Watch a stream of events of that media type, or else one piece of JSON."""
-        self._streams = kind == "text/event-stream"
-        self._frames = kind == "application/vnd.amazon.eventstream"
-        self._held = bytearray()
-        self.is_whole = False
-        """Whether nothing more comes; whoever feeds it says so."""
-        self._is_lost = False
-        self._bytes = 0
-        self._found: protocol.Usage | None = None
-        self._is_final = False
+class UsageReader(Struct):
+    _kind: str
+    """The answer's media type: a stream of events, or else one piece of JSON."""
+    _held: bytearray = field(default_factory=bytearray)
+    is_whole: bool = False
+    """Whether nothing more comes; whoever feeds it says so."""
+    _is_lost: bool = False
+    _bytes: int = 0
+    _found: protocol.Usage | None = None
+    _is_final: bool = False
 
     def feed(self, chunk: bytes) -> None:
         """Take the next piece, cut anywhere."""
         self._bytes += len(chunk)
         self._held += chunk
-        if self._streams and b"\n" in chunk:
+        if self._kind == _EVENTS and b"\n" in chunk:
             *lines, rest = self._held.split(b"\n")
             self._held = rest
             for line in lines:
                 self._look(line)
-        if self._frames:
+        if self._kind == _FRAMES:
             end = 0
             for event in _IN_FRAME.finditer(self._held):
                 self._look(bytearray(b64decode(event[1])))
@@ -103,7 +102,7 @@ class UsageReader:
         if _MARK not in line or self._is_lost:
             self._is_lost = False
             return
-        text = line.removeprefix(_DATA) if self._streams else line
+        text = line.removeprefix(_DATA) if self._kind == _EVENTS else line
         try:
             # A list is a stream of Gemini's that is no SSE.
             found = json.decode(text, type=list[Answer] | Answer)

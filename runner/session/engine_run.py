@@ -9,7 +9,7 @@ gets only messages that came before that.
 
 import math
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import closing
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,12 +22,12 @@ from grite.git import pair_of
 from runner import engines
 from runner.box import surroundings
 from runner.box.agent_box import BoxReport
-from runner.box.supervisor import Ending, Order, SideTask, Stop, Stream
+from runner.box.supervisor import Ending, Order, SideTask
 from runner.box.surroundings import fill_home, left_in
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said
 from runner.engines.output_reader import OutputReader, Report
-from runner.engines.row import Call, Row, key_for, missing_key, reached_by
+from runner.engines.row import Call
 from runner.inputs.job_inputs import Inbox, Inputs, Message
 from runner.proxy.proxy_protocol import Refused
 from runner.session.project_commands import Setting
@@ -82,23 +82,23 @@ class Since(Struct):
         return said
 
 
-class Job(Struct):
-    setting: Setting
-    absent: tuple[str, ...]
+class Job(Setting):
+    """The setting of a session with an engine."""
+
+    absent: tuple[str, ...] = ()
     """The parts that the checkout leaves out, a sentence or two each."""
-    proxy: ProxyClient | None
+    proxy: ProxyClient | None = None
     """The proxy that holds the model's key; None: the engine cannot use one."""
-    saver: SideTask | None
+    saver: SideTask | None = None
     """Saves half-done work from time to time; None: work is kept only at the end."""
-    inbox: Inbox | None
+    inbox: Inbox | None = None
     box: BoxReport = BoxReport()
     """Which walls stood around the engine, once it has ended."""
 
 
-def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
-    """Run the task's engine in `folder` until every process it started is gone."""
-    inputs, started = job.setting.inputs, job.setting.started
-    spec = started.engine
+def run_engine(job: Job) -> tuple[Ending, Report]:
+    """Run the task's engine until every process it started is gone."""
+    inputs, started, spec = job.inputs, job.started, job.started.engine
     try:
         row = engines.found(spec.type)
         if spec.tools and not row.tools:
@@ -106,36 +106,35 @@ def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
             return Ending(fault=why), Report("missing_tool")
         hosts = job.proxy.hosts if job.proxy else None
         told = row.tells(started) if row.tells else prompt(started, hosts, job.absent)
-        file = job.setting.scratch / "prompt.md"
+        file = job.scratch / "prompt.md"
         file.write_text(told, encoding="utf-8")
         steered = job.inbox is not None and row.says is not None
-        home, endpoint = job.setting.scratch / "home", inputs.endpoint
-        call = Call(spec, file, home, steered=steered, endpoint=endpoint)
-        call = replace(call, key=key_for(row, call, inputs.offered))
+        home, endpoint = job.scratch / "home", inputs.endpoint
+        call = Call(row, spec, file, home, steered=steered, endpoint=endpoint)
+        call = call.with_key(inputs.offered)
         argv = row.argv(call)
     except ValueError as error:
         return Ending(fault=str(error)), Report("missing_tool")
-    if fault := missing_key(row, call):
+    if fault := call.missing_key():
         trouble = events.Error(kind="credentials", message=fault)
         return Ending(fault=fault), Report(None, trouble=trouble)
     if job.proxy:
         call = job.proxy.pointed(call)
         argv = row.argv(call)
     fill_home(call.home, row.files(call))
-    return _Run(job, row, call).go(argv, folder, stop)
+    return _Run(job, call).go(argv)
 
 
 class _Run:
-    def __init__(self, job: Job, row: Row, call: Call) -> None:
-        self._job, self._row, self._call = job, row, call
-        self._setting = job.setting
+    def __init__(self, job: Job, call: Call) -> None:
+        self._job, self._call, row = job, call, call.row
         self._reader = OutputReader(row, self._note)
-        limit = self._setting.started.limits.output_bytes
-        self._transcript = self._setting.transcript(limit, self._take)
+        limit = job.started.limits.output_bytes
+        self._transcript = job.transcript(limit, self._reader.feed)
         self._says_tokens = False
         self._since = Since()
         self._steering: Steering | None = None
-        inbox, says, started = job.inbox, row.says, self._setting.started
+        inbox, says, started = job.inbox, row.says, job.started
         if inbox and says:
 
             def worded(said: Message) -> bytes:
@@ -144,25 +143,23 @@ class _Run:
             told = call.prompt.read_text(encoding="utf-8")
             self._steering = Steering(says(told), inbox, worded)
         if job.proxy:
-            job.proxy.listen(self._note_refused)
+            job.proxy.note = self._note_refused
 
-    def go(
-        self, argv: tuple[str, ...], folder: Path, stop: Stop
-    ) -> tuple[Ending, Report]:
-        job, row, started = self._job, self._row, self._setting.started
+    def go(self, argv: tuple[str, ...]) -> tuple[Ending, Report]:
+        job, row, started = self._job, self._call.row, self._job.started
         spec = started.engine
         running = copied(SessionRunning, started, engine=spec.type, argv0=argv[0])
-        self._setting.folder.claim(running)
+        job.folder.claim(running)
         for each in job.absent:
             self._transcript.note(events.Text(text=each, by="program"))
         if self._steering and job.inbox:
-            job.inbox.listen(stop.nudge)
+            job.inbox.listen(job.stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
-        env = environment_of(job, row, self._call)
-        env |= surroundings.own_sources(env, folder)
+        env = environment_of(job, self._call)
+        env |= surroundings.own_sources(env, job.checkout)
         order = Order(
             argv,
-            folder,
+            job.checkout,
             env,
             spec.timeout_s,
             stdin=self._call.prompt if is_read else None,
@@ -172,9 +169,8 @@ class _Run:
             side_task=job.saver,
         )
         way = job.proxy.way() if job.proxy else None
-        try:
-            own = order, self._transcript.write, stop
-            ending, walls = self._setting.run(*own, way)
+        with closing(self._transcript):
+            ending, walls = job.run(order, self._transcript.write, way)
             # A box that was killed before it stood says nothing of its walls.
             if ending.fault or walls.is_off or not walls.why:
                 job.box = walls
@@ -182,7 +178,7 @@ class _Run:
                     self._transcript.note(events.Unboxed(why=walls.why))
             self._transcript.flush()
             left = left_in(self._call.home, row.leaves) if row.leaves else ""
-            self._reader.close(self._setting.redaction(left))
+            self._reader.close(job.redaction(left))
             if proxy := job.proxy:
                 proxy.close()
                 if proxy.counts:
@@ -190,8 +186,6 @@ class _Run:
                 # It counts, too; that is used if the engine reports no usage.
                 for used in () if self._says_tokens else proxy.used():
                     self._note(used)
-        finally:
-            self._transcript.close()
         if ending.fault:
             return ending, Report("missing_tool")
         by_us = ending.timed_out or ending.silent or ending.called_off
@@ -204,12 +198,8 @@ class _Run:
 
     def _note_refused(self, said: Said) -> None:
         if isinstance(said, Refused):
-            said = Refused(what=self._setting.redaction(said.what))
+            said = Refused(what=self._job.redaction(said.what))
         self._transcript.note(said)
-
-    def _take(self, stream: Stream, text: str) -> None:
-        self._setting.show(text)
-        self._reader.feed(stream, text)
 
     def _note(self, said: Said) -> None:
         if self._steering:
@@ -219,11 +209,10 @@ class _Run:
             self._transcript.note(said)
         self._says_tokens = self._says_tokens or isinstance(said, events.Usage)
         if isinstance(said, events.Usage | events.Cost):
-            self._setting.folder.note(said)
+            self._job.folder.note(said)
 
 
 def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
-    """Return the values that the agent's output must not show."""
     names = (*engines.key_names(), *((spec.secret,) if spec.secret else ()))
     keys = [inputs.offered.get(name, "") for name in names]
     keys += [inputs.feed.token] if inputs.feed else []
@@ -231,10 +220,10 @@ def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
-    started = job.setting.started
+def environment_of(job: Job, call: Call) -> dict[str, str]:
+    started = job.started
     return {
-        **job.setting.environment(),
+        **job.environment(),
         "BRAT_PROMPT": str(call.prompt),
         "BRAT_CONVOY": started.convoy,
         "BRAT_TASK": str(started.task),
@@ -242,6 +231,6 @@ def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
         "BRAT_TITLE": started.title,
         "BRAT_MODEL": started.engine.model or "",
         **(job.proxy.environment() if job.proxy else {}),
-        **reached_by(row, call),
-        **row.sets(call),
+        **call.reached_by(),
+        **call.row.sets(call),
     }

@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from grite import outbound
@@ -152,30 +152,27 @@ class OidcExchange:
     """A way to the feed whose token is got when it is first used; for any thread."""
 
     def __init__(self, by: OidcAddress) -> None:
-        self._lead = by
+        self._by = by
         self._lock = threading.Lock()
         self._place: FeedAddress | None = None
 
     def reached(self) -> FeedAddress:
+        by = self._by
         with self._lock:
             if self._place is None:
-                self._place = self._exchanged()
+                begun = f"{by.asks}{'&' if urlsplit(by.asks).query else '?'}"
+                asks = f"{begun}audience={quote(by.bot, safe='')}"
+                word = _asked("GET", asks, f"bearer {by.token}").get("value")
+                url = f"{by.bot}{PATH}/{by.session}"
+                given = _asked("POST", f"{url}/token", f"Bearer {word}").get("token")
+                if not isinstance(given, str):
+                    raise FeedError("the bot returned no token")
+                self._place = FeedAddress(url, given)
             return self._place
 
     def lost(self) -> None:
         with self._lock:
             self._place = None
-
-    def _exchanged(self) -> FeedAddress:
-        by = self._lead
-        begun = f"{by.asks}{'&' if urlsplit(by.asks).query else '?'}"
-        asks = f"{begun}audience={quote(by.bot, safe='')}"
-        word = _asked("GET", asks, f"bearer {by.token}").get("value")
-        url = f"{by.bot}{PATH}/{by.session}"
-        given = _asked("POST", f"{url}/token", f"Bearer {word}").get("token")
-        if not isinstance(given, str):
-            raise FeedError("the bot returned no token")
-        return FeedAddress(url, given)
 
 
 FeedRoute = FeedAddress | OidcExchange
@@ -191,13 +188,15 @@ AGAIN_S = 1.0
 AGAIN_MOST_S = 30.0
 
 
-class _Thread:
+class _Thread(contextlib.ExitStack):
     """Speaks to the feed in a thread until closed, and tries again what failed."""
 
     last_s = 0.5
     """How long the end of the session waits for it."""
 
     def __init__(self, way: FeedRoute) -> None:
+        super().__init__()
+        self.callback(self._end)
         self._way = way
         self._lock = threading.Lock()
         self._ending = threading.Event()
@@ -207,13 +206,7 @@ class _Thread:
         self._line: HTTPConnection | None = None
         """Kept from one request to the next."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
+    def _end(self) -> None:
         """End it; a request that is under way is left alone."""
         self._ending.set()
         self._stirred.set()
@@ -356,9 +349,7 @@ _FOR_GOOD = frozenset(
 class WorkSender(_Thread):
     """Sends saved work, of which only the newest counts; the result then holds all."""
 
-    def __init__(self, way: FeedRoute) -> None:
-        super().__init__(way)
-        self._newest = b""
+    _newest = b""
 
     def send(self, bundle: bytes) -> None:
         """Send this bundle instead of any that still waits; returns at once."""
@@ -389,11 +380,9 @@ GIVEN_S = 10.0
 
 
 class MessagePoller(_Thread):
-    def __init__(self, way: FeedRoute) -> None:
-        super().__init__(way)
-        self._new: list[Message] = []
-        self._last = 0
-        self._heard = 0
+    _new: tuple[Message, ...] = ()
+    _last = 0
+    _heard = 0
 
     def listen(self, wake: Callable[[], None]) -> None:
         """Begin to ask; `wake` is called in the other thread."""
@@ -402,7 +391,7 @@ class MessagePoller(_Thread):
 
     def take(self) -> tuple[Message, ...]:
         with self._lock:
-            new, self._new = tuple(self._new), []
+            new, self._new = self._new, ()
         return new
 
     def heard(self, number: int) -> None:
@@ -414,11 +403,11 @@ class MessagePoller(_Thread):
         self._stirred.clear()
         what = f"messages?after={self._last}&heard={self._heard}&wait_s={WAIT_S:g}"
         told = self._ask("GET", what, patience_s=WAIT_S + DEADLINE_S)
-        new = [
+        new = tuple(
             Message(self._last + number, str(each.get("by")), str(each.get("text")))
             for number, each in enumerate(told.get("messages") or (), 1)
             if isinstance(each, dict)
-        ]
+        )
         if new and not self._ending.is_set():
             with self._lock:
                 self._new += new

@@ -8,10 +8,10 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 from convoy.model import ids
 from convoy.model.session_result import walls_in_words
@@ -72,62 +72,57 @@ def error(message: str, title: str) -> str:
     return f"::error title={about}::{escaped(message)}"
 
 
-def mask(inputs: Inputs, out: TextIO) -> None:
+def _show(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def mask(inputs: Inputs) -> None:
     """Let the forge hide the encoded form of its token like the token itself.
 
     https://docs.github.com/actions/reference/security/secure-use#use-secrets-for-sensitive-information
     """
     if inputs.on_actions and inputs.token is not None:
-        out.write(f"::add-mask::{pair_of(inputs.token)}\n")
-        out.flush()
+        _show(f"::add-mask::{pair_of(inputs.token)}\n")
 
 
-def note(inputs: Inputs, sentence: str, out: TextIO) -> None:
+def note(inputs: Inputs, sentence: str) -> None:
     """Write a sentence that people should know, though nothing fails because of it."""
     command = f"::notice title=brat::{escaped(sentence)}"
-    out.write((command if inputs.on_actions else f"brat: {sentence}") + "\n")
-    out.flush()
+    _show((command if inputs.on_actions else f"brat: {sentence}") + "\n")
 
 
 @contextmanager
-def live_view(out: TextIO | None) -> Iterator[Callable[[str], None]]:
-    """Yield what shows a piece of output in the job's log; None: it shows nothing.
+def live_view(inputs: Inputs) -> Iterator[Callable[[str], None]]:
+    """Yield what shows a piece of output in the log of a job of the forge.
 
     It does so up to a limit for all pieces.
     """
-    mark, left, is_open = os.urandom(16).hex(), LIVE_CHARS, False
-
-    def write(text: str) -> None:
-        if out is not None:
-            out.write(text)
-            out.flush()
+    mark, is_open = os.urandom(16).hex(), False
+    left = LIVE_CHARS if inputs.on_actions else 0
 
     def show(text: str) -> None:
         nonlocal left, is_open
-        if not is_open:
-            is_open = True
-            write(f"::stop-commands::{mark}\n")
         if left > 0:
-            write(text[:left])
+            _show(text[:left] if is_open else f"::stop-commands::{mark}\n{text[:left]}")
+            is_open = True
             left -= len(text)
 
     try:
         yield show
     finally:
         if is_open:
-            write(f"\n::{mark}::\n")
+            _show(f"\n::{mark}::\n")
 
 
-def annotate(
-    inputs: Inputs, result: Result, out: TextIO, *, is_alone: bool = False
-) -> None:
-    """Report the result on `out`, in outputs and summary; `is_alone`: of no convoy."""
+def annotate(inputs: Inputs, result: Result, *, is_alone: bool = False) -> None:
+    """Report the result in log, outputs and summary; `is_alone`: of no convoy."""
     who = "the task" if is_alone else result.session
     line = f"{who}: {result.conclusion}. {result.why}"
     is_good = result.conclusion in {"success", "noop"}
     if inputs.on_actions and not is_good:
         line = error(result.why, f"brat {who}: {result.conclusion}")
-    out.write(escaped(line) + "\n" if is_good else line + "\n")
+    _show(escaped(line) + "\n" if is_good else line + "\n")
     if inputs.output:
         values = job_outputs(inputs.result, result, is_alone=is_alone).items()
         _append(inputs.output, "".join(output(*each) for each in values))

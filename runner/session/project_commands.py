@@ -18,7 +18,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +37,7 @@ from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
 from runner.session.proxy_client import proxied, unreached
 from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
+from runner.workspace.stray_content import paths_in
 from runner.workspace.workspace import Workspace, ignore_files
 
 OUTPUT_BYTES: Final = 1_000_000
@@ -45,19 +46,20 @@ SAID_CHARS: Final = 300
 _LAST_PIECES: Final = 20
 
 
-class Setting(Struct, frozen=True):
-    """Where a session's programs run, and who sees their output."""
+class Setting(Struct):
+    """Where a session's programs run, what ends them, and who sees their output."""
 
     inputs: Inputs
     started: TaskStarted
     scratch: Path
     """The witness's folder, which holds `home` and `tmp`."""
+    checkout: Path
     folder: Folder
     redaction: Redaction
-    show: Callable[[str], None]
+    stop: Stop
+    show: Callable[[str], None] = lambda _text: None
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that every program of a session gets."""
         home, inputs = self.scratch / "home", self.inputs
         return {
             # First, so that programs that the project's setup script installs win.
@@ -75,16 +77,15 @@ class Setting(Struct, frozen=True):
             **outbound.named_in(inputs.offered).without_passwords(),
         }
 
-    def room(self, checkout: Path) -> Room:
-        """Return where they work: in this checkout, with a box or without one."""
+    @property
+    def room(self) -> Room:
         is_boxed = self.started.box == "on"
-        return session_room(self.inputs, checkout, self.scratch, is_boxed=is_boxed)
+        return session_room(self.inputs, self.checkout, self.scratch, is_boxed=is_boxed)
 
     def run(
         self,
         order: Order,
         sink: Sink,
-        stop: Stop,
         way: NetworkExit | None = None,
         also: tuple[Path, ...] = (),
     ) -> tuple[Ending, BoxReport]:
@@ -92,38 +93,37 @@ class Setting(Struct, frozen=True):
 
         One that cannot have one is not started.
         """
-        with boxed(order.argv, self.room(order.folder), way, also) as box:
-            ending = supervise(replace(order, argv=box.argv, fds=box.fds), sink, stop)
+        with boxed(order.argv, self.room, way, also) as box:
+            boxed_in = replace(order, argv=box.argv, fds=box.fds)
+            ending = supervise(boxed_in, sink, self.stop)
             report = BoxReport() if ending.fault else box.report()
         refusal = report.refusal(is_killed=ending.is_killed)
         return Ending(fault=refusal) if refusal else ending, report
 
     def transcript(self, limit_bytes: int, reader: Reader) -> Transcript:
+        """Return what keeps and shows a program's output; the reader gets it, too."""
+
+        def seen(stream: Stream, text: str) -> None:
+            self.show(text)
+            reader(stream, text)
+
         path = self.folder.path / TRANSCRIPT
-        return Transcript(path, self.redaction, limit_bytes, reader)
+        return Transcript(path, self.redaction, limit_bytes, seen)
 
 
 def _run_script(
     name: str,
     order: Order,
     setting: Setting,
-    stop: Stop,
     way: NetworkExit | None,
     also: tuple[Path, ...] = (),
 ) -> tuple[Ending, str]:
     """Run a command to its end; return how it ended, and the end of its output."""
     said: list[str] = []
-
-    def take(_stream: Stream, text: str) -> None:
-        setting.show(text)
-        said.append(text)
-
-    transcript = setting.transcript(OUTPUT_BYTES, take)
-    try:
+    transcript = setting.transcript(OUTPUT_BYTES, lambda _, text: said.append(text))
+    with closing(transcript):
         transcript.note(Text(text=f"brat runs {name}", by="program"))
-        ending, _ = setting.run(order, transcript.write, stop, way, also)
-    finally:
-        transcript.close()
+        ending, _ = setting.run(order, transcript.write, way, also)
     return ending, "".join(said[-_LAST_PIECES:])
 
 
@@ -158,7 +158,7 @@ class Prepared(Struct, frozen=True):
 
 
 def set_up(
-    workspace: Workspace, setting: Setting, stop: Stop, hosts: tuple[str, ...] | None
+    workspace: Workspace, setting: Setting, hosts: tuple[str, ...] | None
 ) -> Prepared:
     """Run the base commit's script, if any, with these hosts to reach; None: all."""
     script = workspace.folder / SCRIPT
@@ -175,13 +175,19 @@ def set_up(
         env["BRAT_CACHE"] = str(cache[0] if cache else setting.scratch / "tmp")
         order = Order(argv, workspace.folder, env, limit_s, watcher=proxy)
         way = proxy.way() if proxy else None
-        ending, said = _run_script(SCRIPT, order, setting, stop, way, cache)
+        ending, said = _run_script(SCRIPT, order, setting, way, cache)
     if ending.cancelled:
         return Prepared(cancelled=True)
     said += unreached(proxy.refused if proxy else (), "[runner] setup_hosts")
     if why := script_fault(SCRIPT, ending, limit_s, said):
         return Prepared(why=why)
-    return Prepared(litter=_put_in_order(workspace))
+    workspace.git("read-tree", "--reset", "-u", "HEAD")  # undoes its changes
+    # With what is ignored: none of it is the agent's.
+    found = workspace.git("ls-files", "--others", "--directory", "-z").stdout
+    litter = tuple(map(pattern, paths_in(found)))
+    if (own := workspace.folder / ".git").is_dir():
+        ignore_files(own, litter)
+    return Prepared(litter=litter)
 
 
 @contextmanager
@@ -220,31 +226,17 @@ def _forget_the_oldest(folders: Path) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
-def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
-    """Undo the script's changes, and hide its added files from both repositories."""
-    workspace.git("read-tree", "--reset", "-u", "HEAD")
-    # With what is ignored: none of it is the agent's.
-    found = workspace.git("ls-files", "--others", "--directory", "-z").stdout
-    names = found.decode(errors="surrogateescape").split("\0")
-    litter = tuple(pattern(name) for name in names if name)
-    if (own := workspace.folder / ".git").is_dir():
-        ignore_files(own, litter)
-    return litter
-
-
-def acceptance_fault(
-    setting: Setting, folder: Path, stop: Stop, *, closed: bool
-) -> str:
+def acceptance_fault(setting: Setting, *, closed: bool) -> str:
     """Run the command in the checkout; return why work is not accepted, or ""."""
     command, limit_s = setting.started.acceptance, setting.started.limits.acceptance_s
     argv = ("sh", "-c", command)
     env = setting.environment()
-    env |= surroundings.own_sources(env, folder)
+    env |= surroundings.own_sources(env, setting.checkout)
     ours, theirs = socket.socketpair()
     no_way = NetworkExit(theirs.fileno(), ()) if closed else None  # nor a proxy
     with ours, theirs:
-        order = Order(argv, folder, env, limit_s)
-        ending, said = _run_script(command, order, setting, stop, no_way)
+        order = Order(argv, setting.checkout, env, limit_s)
+        ending, said = _run_script(command, order, setting, no_way)
     if ending.cancelled:
         return "The acceptance command was stopped with the job."
     return script_fault("The acceptance command", ending, limit_s, said)

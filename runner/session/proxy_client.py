@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from operator import add
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -26,12 +25,7 @@ from convoy.events.session_events import TaskStarted
 from grite import outbound
 from runner import engines
 from runner.box.agent_box import NetworkExit
-from runner.box.kernel import (
-    CLOSED,
-    LOOPBACK,
-    listening,
-    receive_sockets,
-)
+from runner.box.kernel import CLOSED, LOOPBACK, listening, receive_sockets
 from runner.box.processes import launched
 from runner.engines import engine_events as events, row as rows
 from runner.engines.row import Call
@@ -60,12 +54,12 @@ def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
         row = engines.found(started.engine.type)
     except ValueError:
         return None  # reported when the engine is to start
-    call = Call(started.engine, Path(), Path(), endpoint=inputs.endpoint)
-    key, vendor = rows.key_for(row, call, inputs.offered), rows.vendor_of(row, call)
+    call = Call(row, started.engine, endpoint=inputs.endpoint).with_key(inputs.offered)
+    key, vendor = call.key, call.vendor
     model = None
     if vendor is not None and key is not None and rows.can_be_pointed(vendor):
-        server, cut = rows.upstream(vendor, call)
-        named = rows.own_model(row, call).partition("[")[0]  # Claude's `[1m]`
+        server, cut = call.upstream(vendor)
+        named = call.model.partition("[")[0]  # Claude's `[1m]`
         pinned = row.aliases.get(named, named), named.partition("/")[2] or named
         model = protocol.Model(
             dialect=vendor.dialect,
@@ -144,7 +138,8 @@ class ProxyClient:
             self._selector.register(each, selectors.EVENT_READ)
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._note: Callable[[events.Said], None] = lambda _said: None
+        self.note: Callable[[events.Said], None] = lambda _said: None
+        """Takes each refusal and each cap that is met, and how the network is."""
         self._unread = b""
         self._used: dict[str, events.Usage] = {}
         self._calls = 0
@@ -162,7 +157,6 @@ class ProxyClient:
                 raise RuntimeError("the key proxy did not start")
 
     def pointed(self, call: Call) -> Call:
-        """Return the call with the proxy as its vendor."""
         model = self._order.model
         if model is None or call.key is None:
             return call
@@ -199,10 +193,6 @@ class ProxyClient:
         local = protocol.local_services(self.hosts)
         return NetworkExit(self._handing.fileno(), (*self._ports, *local))
 
-    def listen(self, note: Callable[[events.Said], None]) -> None:
-        """Call `note` with each refusal and each cap that is met."""
-        self._note = note
-
     def fileno(self) -> int:
         return self._selector.fileno()
 
@@ -231,7 +221,7 @@ class ProxyClient:
         said, found = receive_sockets(self._taking.detach())
         if said != CLOSED:
             self.leak = said.decode("utf-8", "replace") or "it was not tried"
-        self._note(protocol.Network(closed=not self.leak, why=self.leak))
+        self.note(protocol.Network(closed=not self.leak, why=self.leak))
         if found:
             self._close_sockets()
             self._sockets = found
@@ -311,8 +301,8 @@ class ProxyClient:
                 self._used[told.model] = told.with_each(before, add)
             case protocol.Refused():
                 self.refused.append(told.what)
-                self._note(told)
+                self.note(told)
             case protocol.Spent():
                 self.over = True
                 self.trouble = events.Error(kind="budget", message=told.why)
-                self._note(self.trouble)
+                self.note(self.trouble)

@@ -17,23 +17,20 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
 from convoy.events import Claim
 from convoy.events.session_events import TaskStarted
-from convoy.kinds import KINDS
 from convoy.log import body_of
 from convoy.model import ids
 from convoy.model.records import Usage as Used, Verdict
 from convoy.model.session_result import Left, Outcome, Walls, priced
-from convoy.planner import ANSWER_CHARS, FILE, REPLY
 from convoy.text import Redaction
 from grite import chunk
 from grite.event import CommentAdded, Event
 from runner.box.supervisor import Stream
-from runner.box.surroundings import read_hostile
 from runner.engines.engine_events import Cost, Said, Usage
 from runner.engines.output_reader import Status
 
@@ -108,17 +105,16 @@ def _write(folder: Path, name: str, content: bytes) -> None:
     unfinished.replace(folder / name)
 
 
-class Folder:
-    def __init__(
-        self, path: Path, started: TaskStarted, now_ms: Callable[[], int]
-    ) -> None:
-        path.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self._started = started
-        self._now_ms = now_ms
-        self._events: list[Event] = []
-        self._tokens = Used()
-        self._usd: float | None = None
+class Folder(msgspec.Struct):
+    path: Path
+    _started: TaskStarted
+    _now_ms: Callable[[], int]
+    _events: list[Event] = []
+    _tokens: Used = Used()
+    _usd: float | None = None
+
+    def __post_init__(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
 
     def claim(self, fact: Claim) -> None:
         """Add a fact to events.bin, later than all before it."""
@@ -144,11 +140,10 @@ class Folder:
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / USAGE).open("ab") as file:
             file.write(msgspec.json.encode(used) + b"\n")
-        match used:
-            case Usage():
-                self._tokens += used.tokens
-            case Cost():
-                self._usd = (Used(usd=self._usd or 0.0) + Used(usd=used.usd)).usd
+        if isinstance(used, Usage):
+            self._tokens += used.tokens
+        else:
+            self._usd = (Used(usd=self._usd or 0.0) + Used(usd=used.usd)).usd
 
     @property
     def used(self) -> Used:
@@ -159,20 +154,6 @@ class Folder:
         """Write result.json; nothing may be added after it."""
         _write(self.path, RESULT, msgspec.json.encode(result) + b"\n")
         (self.path / CHECKPOINT).unlink(missing_ok=True)
-
-
-_BYTES: Final = 4 * ANSWER_CHARS
-
-
-def answer_left(started: TaskStarted, folder: Path, said: str) -> str:
-    """Return the answer, cut to the bot's limit, or "" if there is none.
-
-    The agent has ended, and what lies in its folder may be a trap. What it `said` last
-    is redacted.
-    """
-    file = folder / (FILE if KINDS[started.kind].makes_plan else REPLY)
-    written = read_hostile(file, _BYTES).decode(errors="replace").strip()
-    return (written or said)[:ANSWER_CHARS]
 
 
 LINE_CHARS = 65_536

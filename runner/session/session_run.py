@@ -13,42 +13,38 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from convoy.events import copied, session_events as facts
-from convoy.events.session_events import TaskStarted
 from convoy.gate import printable
 from convoy.kinds import KINDS
 from convoy.model import ids
 from convoy.model.session_result import bounded_notes
+from convoy.planner import ANSWER_CHARS, FILE, REPLY
 from convoy.text import Redaction, cut
 from grite import outbound, trusted_programs
 from grite.errors import BratError, Unavailable
 from runner import engines
-from runner.box import agent_box
 from runner.box.processes import guarded, harden
 from runner.box.supervisor import Cancelled, Ending, Stop
-from runner.box.surroundings import fill_home
+from runner.box.surroundings import fill_home, read_hostile
 from runner.engines.output_reader import Report
 from runner.inputs import job_inputs
 from runner.inputs.job_inputs import BadInput, FeedAddress, Inputs
 from runner.proxy.proxy_protocol import setup_hosts
 from runner.session import engine_run, proxy_client, result_folder, session_verdict
 from runner.session.job_annotations import annotate, live_view, mask, note
-from runner.session.project_commands import Prepared, Setting, acceptance_fault, set_up
-from runner.session.proxy_client import ProxyClient
+from runner.session.project_commands import Prepared, acceptance_fault, set_up
 from runner.workspace import attempt_commits
 from runner.workspace.attempt_commits import AttemptCommits, Work
 from runner.workspace.handoff import NobodySigned, handed_off
 from runner.workspace.work_saver import WorkSaver
 from runner.workspace.workspace import (
     WHO_COMMITS,
-    Folders,
     Workspace,
-    fresh_folders,
+    fresh,
     missing_content,
     prepare_workspace,
 )
@@ -69,7 +65,7 @@ def live_feed(inputs: Inputs) -> AbstractContextManager["LiveFeed | None"]:
     why = why_exposed(inputs.feed.token, trusted_programs.folders())
     if not why:
         return LiveFeed(OidcExchange(inputs.feed))
-    note(inputs, f"The live feed is off: {why}.", sys.stdout)
+    note(inputs, f"The live feed is off: {why}.")
     return nullcontext()
 
 
@@ -85,139 +81,114 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class _Session:
-    def __init__(
-        self,
-        inputs: Inputs,
-        started: TaskStarted,
-        stop: Stop,
-        folders: Folders,
-        *,
-        keeps_patch: bool,
-    ) -> None:
-        self._folders = folders
-        self._keeps_patch = keeps_patch
-        self._inputs = inputs
-        self._started = started
-        self._kind = KINDS[started.kind]
-        self._stop = stop
-        self._folder = result_folder.Folder(inputs.result, started, _now_ms)
-        self._redaction = Redaction(engine_run.secrets_of(inputs, started.engine))
-        self._litter: tuple[str, ...] = ()
-        self._absent: tuple[str, ...] = ()
-        self._proxy: ProxyClient | None = None
-        self._box = agent_box.BoxReport()
-        self._unaccepted: str | None = None
-        """Why the work is not accepted; empty: it is accepted; None: no command ran."""
+class _Session(engine_run.Job, kw_only=True):
+    keeps_patch: bool
+    litter: tuple[str, ...] = ()
+    unaccepted: str | None = None
+    """Why the work is not accepted; empty: it is accepted; None: no command ran."""
 
-    def run(self) -> result_folder.Result:
-        self._folder.claim(copied(facts.SessionSpawned, self._started))
-        order = proxy_client.session_order(self._inputs, self._started)
-        with proxy_client.proxied(order, self._inputs, self._started) as self._proxy:
-            return self._run(self._folders.scratch)
+    def result(self) -> result_folder.Result:
+        self.folder.claim(copied(facts.SessionSpawned, self.started))
+        order = proxy_client.session_order(self.inputs, self.started)
+        with proxy_client.proxied(order, self.inputs, self.started) as self.proxy:
+            return self._proxied()
 
-    def _run(self, scratch: Path) -> result_folder.Result:
+    def _proxied(self) -> result_folder.Result:
+        scratch, kind = self.scratch, KINDS[self.started.kind]
         try:
-            with self._stop.leaving_at_once():
+            with self.stop.leaving_at_once():
                 self._bring_program()
                 workspace = prepare_workspace(
-                    self._inputs, self._started, self._folders.checkout, scratch
+                    self.inputs, self.started, self.checkout, scratch
                 )
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
-        self._folder.claim(copied(facts.SessionReady, self._started))
+        self.folder.claim(copied(facts.SessionReady, self.started))
         for name in ("home", "tmp"):
             (scratch / name).mkdir()
         fill_home(scratch / "home", {".gitconfig": WHO_COMMITS})
-        self._absent = missing_content(workspace)
+        self.absent = missing_content(workspace)
         ready = Prepared()
-        if self._kind.is_set_up:
-            agents = self._proxy.hosts if self._proxy else None
-            hosts = setup_hosts(self._started.setup_hosts, agents)
-            with self._setting() as setting:
-                ready = set_up(workspace, setting, self._stop, hosts)
+        if kind.is_set_up:
+            agents = self.proxy.hosts if self.proxy else None
+            hosts = setup_hosts(self.started.setup_hosts, agents)
+            with self._shown():
+                ready = set_up(workspace, self, hosts)
         if ready.cancelled or ready.why:
             ending = Ending(cancelled=ready.cancelled)
             return self._close(ending, Report(None), Work(), why=ready.why)
-        self._litter = ready.litter
+        self.litter = ready.litter
         ending, report = self._run_engine(workspace)
         answer = ""
-        if self._kind.answer:
-            said = result_folder.answer_left(
-                self._started, workspace.folder, report.text
-            )
-            answer = self._redaction(said)
-        is_work = not self._kind.answer or self._kind.keeps_tries
+        if kind.answer:
+            file = workspace.folder / (FILE if kind.makes_plan else REPLY)
+            written = read_hostile(file, 4 * ANSWER_CHARS).decode(errors="replace")
+            answer = self.redaction((written.strip() or report.text)[:ANSWER_CHARS])
+        is_work = not kind.answer or kind.keeps_tries
         work = self._salvaged(workspace, ending) if is_work else Work()
-        whole = ending.exit_code == 0 and not ending.cut_off and not self._stop.wanted
+        whole = ending.exit_code == 0 and not ending.cut_off and not self.stop.wanted
         is_claimed = whole and report.status in ("done", "noop")
-        if self._started.acceptance and is_claimed and not self._kind.answer:
-            closed = self._proxy is not None and self._proxy.hosts is not None
-            with self._setting() as setting:
-                told = setting, workspace.folder, self._stop
-                self._unaccepted = acceptance_fault(*told, closed=closed)
+        if self.started.acceptance and is_claimed and not kind.answer:
+            closed = self.proxy is not None and self.proxy.hosts is not None
+            with self._shown():
+                self.unaccepted = acceptance_fault(self, closed=closed)
         return self._close(ending, report, work, answer)
 
     def _bring_program(self) -> None:
         """Install the engine where a job has none; else its start will say so."""
-        if not self._inputs.on_actions:  # a person's machine has what that person has
+        if not self.inputs.on_actions:  # a person's machine has what that person has
             return
         from runner.engines import pinned_program
 
-        engine, is_boxed = self._started.engine, self._started.box == "on"
+        engine, is_boxed = self.started.engine, self.started.box == "on"
         try:
-            self._inputs = pinned_program.at_hand(
-                self._inputs, engine, is_boxed=is_boxed
-            )
+            self.inputs = pinned_program.at_hand(self.inputs, engine, is_boxed=is_boxed)
         except (BratError, ValueError, OSError) as error:
-            note(self._inputs, str(error), sys.stdout)
+            note(self.inputs, str(error))
 
     @contextmanager
-    def _setting(self, feed: "LiveFeed | None" = None) -> Iterator[Setting]:
-        """Yield where a program runs, and show its output while the block lasts."""
-        with live_view(sys.stdout if self._inputs.on_actions else None) as view:
+    def _shown(self, feed: "LiveFeed | None" = None) -> Iterator[None]:
+        """Show the output of a program while the block lasts."""
+        with live_view(self.inputs) as view:
 
             def show(text: str) -> None:
                 view(text)
                 if feed:
                     feed.output.show(text)
 
-            own = self._inputs, self._started, self._folders.scratch, self._folder
-            yield Setting(*own, self._redaction, show)
+            self.show = show
+            yield
 
     def _run_engine(self, workspace: Workspace) -> tuple[Ending, Report]:
-        with live_feed(self._inputs) as feed, self._setting(feed) as setting:
+        with live_feed(self.inputs) as feed, self._shown(feed):
 
             def keep(bundle: bytes) -> None:
-                self._folder.keep_so_far(bundle)
+                self.folder.keep_so_far(bundle)
                 if feed:
                     feed.work.send(bundle)
 
-            is_saved = self._started.limits.checkpoint_s and not self._kind.answer
-            args = self._inputs, self._started, workspace, self._litter, keep
-            saver = WorkSaver(*args) if is_saved else None
-            inbox = feed.inbox if feed else None
-            job = engine_run.Job(setting, self._absent, self._proxy, saver, inbox)
+            is_answer = KINDS[self.started.kind].answer
+            is_saved = self.started.limits.checkpoint_s and not is_answer
+            args = self.room, self.started, workspace, self.litter, keep
+            self.saver = saver = WorkSaver(*args) if is_saved else None
+            self.inbox = feed.inbox if feed else None
             with closing(saver) if saver else nullcontext():
-                found = engine_run.run_engine(job, workspace.folder, self._stop)
-            self._box = job.box
-            return found
+                return engine_run.run_engine(self)
 
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
-        budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
+        budget_s = HASTY_SALVAGE_S if self.stop.wanted else SALVAGE_S
         is_half = ending.exit_code != 0 or ending.cut_off
-        title, branch = self._started.title, workspace.branch
-        message = attempt_commits.CommitMessage(title, branch, half_done=is_half)
-        litter = (*engines.litter(self._started.engine.type), *self._litter)
+        litter = (*engines.litter(self.started.engine.type), *self.litter)
         own = workspace, budget_s, litter
-        work = AttemptCommits(*own, keeps_patch=self._keeps_patch).keep(message)
-        asked = self._started.title, self._started.instructions
-        known = self._redaction.but(asked)
-        work = attempt_commits.without_leaks(work, workspace, self._started.gate, known)
+        commits = AttemptCommits(*own, keeps_patch=self.keeps_patch)
+        work = commits.keep(self.started.title, half_done=is_half)
+        asked = self.started.title, self.started.instructions
+        known = self.redaction.but(asked)
+        work = attempt_commits.without_leaks(work, workspace, self.started.gate, known)
         if work.bundle:
-            self._folder.keep(work.bundle, result_folder.BUNDLE)
-        if work.commit and self._keeps_patch:
-            self._folder.keep(
+            self.folder.keep(work.bundle, result_folder.BUNDLE)
+        if work.commit and self.keeps_patch:
+            self.folder.keep(
                 workspace.store / attempt_commits.PATCH, result_folder.PATCH
             )
         return work
@@ -231,53 +202,44 @@ class _Session:
         why: str = "",
     ) -> result_folder.Result:
         """Judge the session, claim how it ended, and complete the result folder."""
-        started, spec, asked = self._started, self._started.engine, self._kind.answer
+        started, spec = self.started, self.started.engine
+        asked = KINDS[started.kind].answer
         unfit = session_verdict.gate_refusals(work, started)
         goes_on = started.salvaged > 0
         seen = session_verdict.Seen(
             *(ending, report, work, unfit, spec.timeout_s, spec.silence_s, goes_on),
-            unaccepted=self._unaccepted or "",
+            unaccepted=self.unaccepted or "",
             oversized=session_verdict.too_large(work, started),
             unprepared=why,
         )
         found = session_verdict.conclude(seen, answer, asked)
         # With paths as from the workspace, so that it is alike in each attempt.
-        said = found.why.replace(f"{self._folders.checkout}/", "")
+        said = found.why.replace(f"{self.checkout}/", "")
         notes = (*work.left_out, *report.left.notes)
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         result = copied(
             result_folder.Result,
-            started,
+            *(started, ending, report, found, self.box),
             session=ids.session_name(started.convoy, started.task, started.attempt),
-            status=report.status,
-            conclusion=found.conclusion,
-            outcome=found.outcome,
             retry_after_s=report.retry_after_s(_now_ms()),
-            why=cut(self._redaction(said), WHY_CHARS),
-            summary=report.summary,
+            why=cut(self.redaction(said), WHY_CHARS),
             left=bounded_notes(replace(report.left, notes=notes)),
             report=answer,
             commit=work.commit or (started.base if goes_on else None),
-            exit_code=ending.exit_code,
-            signal=ending.signal,
             files=tuple(files),
-            accepted=None if self._unaccepted is None else not self._unaccepted,
+            accepted=None if self.unaccepted is None else not self.unaccepted,
             refusals=unfit,
-            seconds=ending.seconds,
-            engine=result_folder.EngineUsed(
-                type=spec.type, model=spec.model, session=report.session[:100]
-            ),
-            network=self._proxy.leak if self._proxy else "",
-            box=self._box.why,
-            walls=self._box.walls,
-            usage=self._folder.used,
+            engine=copied(result_folder.EngineUsed, spec, session=report.session[:100]),
+            network=self.proxy.leak if self.proxy else "",
+            box=self.box.why,
+            usage=self.folder.used,
         )
-        claim = self._folder.claim
+        claim = self.folder.claim
         if result.files:
             claim(copied(facts.FilesModified, result, paths=result.files))
         claim(copied(facts.SessionHandoff, result, commit=work.commit))
         claim(copied(facts.SessionExited, result, verdict=result.conclusion))
-        self._folder.close(result)
+        self.folder.close(result)
         return result
 
 
@@ -312,23 +274,26 @@ def _run_guarded(guard: Callable[[Callable[[], int]], int]) -> int:
         job_inputs.prompted(env) if is_alone else (job_inputs.read_inputs(env), None)
     )
     harden(inputs.path, outbound.named_in(inputs.offered).variables)
-    mask(inputs, sys.stdout)
-    with fresh_folders(inputs) as folders:
+    mask(inputs)
+    with fresh(inputs.temp) as scratch, fresh(inputs.workspace) as checkout:
 
         def attended() -> int:
             """Run the session, unless the job is cancelled before its task is known."""
             with Stop() as stop:
                 try:
                     with stop.leaving_at_once():
-                        log = folders.scratch
-                        task = started or handed_off(inputs, log, _now_ms())
+                        task = started or handed_off(inputs, scratch, _now_ms())
                 except NobodySigned as error:
                     name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
                     result_folder.leave_turned_away(inputs.result, name, str(error))
                     raise
-                own = inputs, task, stop, folders
-                result = _Session(*own, keeps_patch=is_alone).run()
-            annotate(inputs, result, sys.stdout, is_alone=is_alone)
+                hidden = Redaction(engine_run.secrets_of(inputs, task.engine))
+                folder = result_folder.Folder(inputs.result, task, _now_ms)
+                result = _Session(
+                    *(inputs, task, scratch, checkout, folder, hidden, stop),
+                    keeps_patch=is_alone,
+                ).result()
+            annotate(inputs, result, is_alone=is_alone)
             return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 
         return guard(lambda: _told(attended))

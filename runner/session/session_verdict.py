@@ -7,8 +7,6 @@ land.
 
 import signal
 from collections.abc import Iterator
-from itertools import chain
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -22,15 +20,13 @@ from runner.engines.output_reader import Report
 from runner.workspace.attempt_commits import Work
 
 
-class Finding(NamedTuple):
-    conclusion: Verdict
+class Finding(Struct, frozen=True):
     outcome: Outcome
     why: str
+    conclusion: Verdict = "failure"
 
 
 class Seen(Struct, frozen=True):
-    """The evidence that a session is judged by."""
-
     ending: Ending
     report: Report
     work: Work
@@ -61,51 +57,42 @@ def conclude(seen: Seen, answer: str = "", asked: str = "") -> Finding:
 
     If an answer is `asked` for, a plan or a report, no change is.
     """
-    if seen.unprepared:
-        return Finding("failure", "setup", seen.unprepared)
     for finding in _ended(seen):
         return finding
-    if asked:
-        if seen.report.status == "done" and answer:
-            return Finding("success", "exited", f"The agent answered with a {asked}.")
-        said = (seen.report.status or "none").replace("_", " ")
-        why = f"The agent produced no {asked} (status: {said}): {seen.report.summary}"
-        return Finding("failure", "nothing", why)
-    for finding in chain(_said(seen), _left(seen)):
-        return finding
-    if seen.unaccepted:
-        return Finding("failure", _clean(seen), seen.unaccepted)
-    what = "more file" if seen.goes_on else "file"
-    changed = f"Changed {counted(len(seen.work.changes), what)}."
-    return Finding("success", _clean(seen), changed)
+    if not asked:
+        return next(_worked(seen))
+    if seen.report.status == "done" and answer:
+        return Finding("exited", f"The agent answered with a {asked}.", "success")
+    said = (seen.report.status or "none").replace("_", " ")
+    why = f"The agent produced no {asked} (status: {said}): {seen.report.summary}"
+    return Finding("nothing", why)
 
 
 def _ended(seen: Seen) -> Iterator[Finding]:
-    ending = seen.ending
-    trouble = seen.report.trouble
+    ending, trouble = seen.ending, seen.report.trouble
+    if seen.unprepared:
+        yield Finding("setup", seen.unprepared)
     if ending.cancelled:
-        yield Finding("cancelled", "cancelled", "The job was cancelled.")
+        yield Finding("cancelled", "The job was cancelled.", "cancelled")
     if ending.fault:
-        outcome = trouble.kind if trouble else "unstarted"
-        yield Finding("failure", outcome, ending.fault)
+        yield Finding(trouble.kind if trouble else "unstarted", ending.fault)
     if trouble is not None:
         late = ending.timed_out or ending.silent
         why = f"{_MEANING[trouble.kind]}: {trouble.message.rstrip('.')}."
-        yield Finding("timed_out" if late else "failure", trouble.kind, why)
+        yield Finding(trouble.kind, why, "timed_out" if late else "failure")
     if ending.timed_out:
         why = f"The agent was stopped after {seen.timeout_s:g} s."
-        yield Finding("timed_out", "deadline", why)
+        yield Finding("deadline", why, "timed_out")
     if ending.silent:
         why = f"The agent was stopped: it printed nothing for {seen.silence_s:g} s."
-        yield Finding("timed_out", "hung", why)
+        yield Finding("hung", why, "timed_out")
     if ending.signal is not None:
         names = {each.value: each.name for each in signal.Signals}
         name = names.get(ending.signal, f"signal {ending.signal}")
-        why = f"The agent was killed by {name}{_last(seen)}"
-        yield Finding("failure", "crashed", why)
+        yield Finding("crashed", f"The agent was killed by {name}{_last(seen)}")
     if ending.exit_code != 0:
         why = f"The agent exited with status {ending.exit_code}{_last(seen)}"
-        yield Finding("failure", "crashed", why)
+        yield Finding("crashed", why)
 
 
 def _last(seen: Seen) -> str:
@@ -113,47 +100,42 @@ def _last(seen: Seen) -> str:
     return full_stop(f": {seen.report.last}" if seen.report.last else "")
 
 
-def _said(seen: Seen) -> Iterator[Finding]:
-    ended = _clean(seen)
+def _worked(seen: Seen) -> Iterator[Finding]:
+    ended: Outcome = "uncommitted" if seen.work.leftover else "exited"
     match seen.report.status:
         case None:
-            why = "The agent exited without saying that it was done."
-            yield Finding("failure", ended, why)
+            yield Finding(ended, "The agent exited without saying that it was done.")
         case "blocked" | "missing_tool" | "missing_data" as status:
             lacks = {"blocked": "a blocker", "missing_tool": "a missing tool"}
             what = lacks.get(status, "missing data")
             why = f"The agent reported {what}: {seen.report.summary}"
-            yield Finding("failure", ended, why)
+            yield Finding(ended, why)
         case "done" if not (seen.work.changes or seen.work.faults or seen.goes_on):
             why = f"The agent said that it was done, but changed nothing{_last(seen)}"
-            yield Finding("failure", "nothing", " ".join((why, *seen.work.left_out)))
+            yield Finding("nothing", " ".join((why, *seen.work.left_out)))
         case "noop" if seen.work.changes:
             files = counted(len(seen.work.changes), "file")
             why = f"The agent said there was nothing to do, but it changed {files}."
-            yield Finding("failure", ended, why)
+            yield Finding(ended, why)
         case "noop" if seen.goes_on:
             why = "The agent said there was nothing to do, but unfinished work remains."
-            yield Finding("failure", ended, why)
+            yield Finding(ended, why)
         case "noop" if not seen.unaccepted:
             why = "The agent said that there was nothing to do."
-            yield Finding("noop", ended, why)
+            yield Finding(ended, why, "noop")
         case _:
-            return
-
-
-def _left(seen: Seen) -> Iterator[Finding]:
+            pass
     if seen.oversized:
-        yield Finding("failure", "oversized", " ".join(seen.oversized))
-    ended = _clean(seen)
+        yield Finding("oversized", " ".join(seen.oversized))
     for why in (*seen.work.faults, *seen.refusals):
-        yield Finding("failure", ended, why)
+        yield Finding(ended, why)
     if seen.ending.survivors:
         left = f"{seen.ending.survivors} of the agent's processes could not be killed."
-        yield Finding("failure", ended, left)
-
-
-def _clean(seen: Seen) -> Outcome:
-    return "uncommitted" if seen.work.leftover else "exited"
+        yield Finding(ended, left)
+    if seen.unaccepted:
+        yield Finding(ended, seen.unaccepted)
+    changed = counted(len(seen.work.changes), "more file" if seen.goes_on else "file")
+    yield Finding(ended, f"Changed {changed}.", "success")
 
 
 def too_large(work: Work, started: TaskStarted) -> tuple[str, ...]:

@@ -7,11 +7,9 @@ holds all of the work.
 
 import os
 import shutil
-import stat
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Unpack
@@ -20,24 +18,13 @@ from unicodedata import normalize
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.gate import (
-    FILE_BYTES,
-    GONE,
-    NOT_ON_WINDOWS,
-    PathChange,
-    file_and_size,
-    is_matched,
-    is_safe,
-    leaks,
-    parse_raw,
-    path_list,
-    pattern,
-)
+from convoy import gate
+from convoy.gate import GONE, PathChange, path_list
 from convoy.model.records import Gate
 from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction, with_line_ends_of
 from grite import errors, git
 from grite.errors import BratError, GitFailed, Unavailable
-from runner.box.surroundings import left_in, read_hostile
+from runner.box.surroundings import left_in
 from runner.workspace import stray_content as stray
 from runner.workspace.stray_content import Staged
 from runner.workspace.workspace import (
@@ -104,7 +91,7 @@ class Work(Struct, frozen=True):
 
 
 def without_leaks(
-    work: Work, workspace: Workspace, gate: Gate, known: Redaction = NO_SECRETS
+    work: Work, workspace: Workspace, rules: Gate, known: Redaction = NO_SECRETS
 ) -> Work:
     """Return the work, but without its commits if they would show a secret.
 
@@ -116,7 +103,7 @@ def without_leaks(
         return work
     with file.open("rb") as source:
         patch = source.read(PATCH_BYTES)
-    told = leaks("The patch", patch, gate, known)
+    told = gate.leaks("The patch", patch, rules, known)
     if told and known.known:
 
         def is_in_base(text: str) -> bool:
@@ -126,106 +113,84 @@ def without_leaks(
             return found.status == 0 and "\n" not in text
 
         hidden = known.but(filter(is_in_base, known.known))
-        told = leaks("The patch", patch, gate, hidden)
+        told = gate.leaks("The patch", patch, rules, hidden)
     return replace(work, commit=None, bundle=None, leaks=told) if told else work
 
 
-def sizes_of(changes: Iterable[PathChange], folder: Path) -> list[tuple[str, int]]:
-    """Return what lies in a folder of the changed files, with sizes, largest first."""
-    found = []
-    for each in changes:
-        with suppress(OSError, ValueError):
-            status = os.lstat(os.path.join(folder, each.path))  # noqa: PTH118
-            if stat.S_ISREG(status.st_mode):
-                found.append((each.path, status.st_size))
-    return sorted(found, key=lambda one: one[1], reverse=True)
-
-
-class CommitMessage(Struct, frozen=True):
-    title: str
-    task: str
-    """The task's branch, which the trailer names."""
-    half_done: bool = False
-    """Whether the agent was ended, or failed, before it was done."""
-
-    def text(self) -> str:
-        title = " ".join(self.title.split())[:200] or "Work of an agent"
-        mark = "Brat-Half-Done: yes\n" if self.half_done else ""
-        return f"{title}\n\nBrat-Task: {self.task}\n{mark}{SIGNED_OFF}\n"
-
-
-class AttemptCommits:
+class AttemptCommits(Struct):
     """The work of one workspace, once its agent has ended."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        budget_s: float,
-        litter: tuple[str, ...] = (),
-        *,
-        keeps_patch: bool = False,
-    ) -> None:
-        """Leave out new files that `litter` names, patterns as in .gitignore.
+    _workspace: Workspace
+    _budget_s: float
+    _litter: tuple[str, ...] = ()
+    """New files to leave out, patterns as in .gitignore."""
+    keeps_patch: bool = False
+    """Whether the whole change is left in the store, too, as `PATCH`."""
+    _deadline: float = 0.0
+    _left_out: dict[str, list[str]] = {}
+    """Paths of what is no part of the work, or not as it should be, by the why."""
+    _unfiltered: dict[str, set[str]] = {}
+    """Paths of files that may land all the same, as far as they are in the work."""
 
-        With `keeps_patch` the whole change is left in the store, too, as `PATCH`.
+    def keep(self, title: str, *, half_done: bool = False) -> Work:
+        """Commit and bundle all new work; never raise for what the agent did.
+
+        `half_done`: the agent was ended, or failed, before it was done.
         """
-        self._workspace = workspace
-        self._litter = litter
-        self._keeps_patch = keeps_patch
-        self._deadline = time.monotonic() + budget_s
-
-    def keep(self, message: CommitMessage) -> Work:
-        """Commit and bundle all new work; never raise for what the agent did."""
+        self._deadline = time.monotonic() + self._budget_s
         folder = self._workspace.folder
         # In a box the folder is a mount, so it can only be emptied.
         is_there = folder.is_dir() and not folder.is_symlink()
         if not is_there or not any(folder.iterdir()):
             return Work(faults=("The agent removed its workspace.",))
+        title = " ".join(title.split())[:200] or "Work of an agent"
+        mark = "Brat-Half-Done: yes\n" if half_done else ""
+        trailers = f"Brat-Task: {self._workspace.branch}\n{mark}{SIGNED_OFF}\n"
         try:
-            return self._keep(message)
+            return self._keep(f"{title}\n\n{trailers}".encode(errors="replace"))
         except (BratError, OSError, ValueError) as error:
             return Work(
                 faults=(f"The work could not be kept: {str(error).rstrip('.')}.",)
             )
 
-    def _keep(self, message: CommitMessage) -> Work:
+    def _leave(self, why: str, paths: Iterable[str]) -> None:
+        if found := [*paths]:
+            self._left_out.setdefault(why, []).extend(found)
+
+    def _keep(self, message: bytes) -> Work:
         workspace = self._workspace
         configure_own(workspace.store)
         ignore_files(workspace.store, self._litter)
-        left_out = self._submodules()
+        self._leave_submodules()
         theirs = self._agents_commit() or workspace.base
-        faults, known = self._stage(left_out)
-        own, staged = self._unstage(theirs, left_out)
+        faults, known = self._stage()
+        own, staged = self._unstage(theirs)
         point_ref(workspace.store, workspace.ref, own)
         commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")
-        text = message.text().encode(errors="replace")
-        done = self._git(*commit, stdin=text, check=False)
+        done = self._git(*commit, stdin=message, check=False)
         # It says like a fault that there is nothing to commit.
         if done.status and not self._says_yes("diff", "--cached", "--quiet", "HEAD"):
             raise GitFailed(["git", *commit], done.status, done.stderr)
         head = ref_value(workspace.store, workspace.ref)
-        left_out |= self._put_aside()
-        changes = parse_raw(staged or self._diff("--raw", "-z"))
+        self._leave(stray.ASIDE, self._put_aside())
+        changes = gate.parse_raw(staged or self._diff("--raw", "-z"))
         if not any(each.path.endswith(IGNORES) for each in changes):
-            left_out |= self._ignored()
+            self._leave(stray.IGNORED, self._ignored())
         if head == workspace.base:
-            return Work(faults=faults, left_out=stray.sentences(left_out))
-        files = [each.path for each in changes if each.mode_after.startswith("100")]
-        kept = self._unfiltered(files, landing=True)
-        left_out |= {why: [*paths] for why, paths in kept.items()}
-        left_out |= self._odd_names(
-            changes, known if theirs == workspace.base else None
-        )
-        sizes = sizes_of(changes, workspace.folder)
+            return Work(faults=faults, left_out=stray.sentences(self._left_out))
+        for why, paths in self._unfiltered.items():
+            self._leave(why, (each.path for each in changes if each.path in paths))
+        self._note_odd_names(changes, known if theirs == workspace.base else None)
+        sizes = stray.sizes_of(changes, workspace.folder)
         work = Work(
             changes=changes,
             faults=faults,
             leftover=head != own,
-            largest=file_and_size(*sizes[0]) if sizes else "",
-            left_out=stray.sentences(left_out),
+            largest=gate.file_and_size(*sizes[0]) if sizes else "",
+            left_out=stray.sentences(self._left_out),
         )
         bundle = workspace.store / "work.bundle"
-        size, most = sizes[0][1] if sizes else 0, FILE_BYTES
+        size, most = sizes[0][1] if sizes else 0, gate.FILE_BYTES
         if size <= most:
             ends = "HEAD", f"^{workspace.base}"
             self._git("bundle", "create", "--quiet", str(bundle), *ends)
@@ -254,7 +219,7 @@ class AttemptCommits:
         )
 
     def _lighter(
-        self, message: CommitMessage, sizes: Sequence[tuple[str, int]], bundle: Path
+        self, message: bytes, sizes: Sequence[tuple[str, int]], bundle: Path
     ) -> Work:
         """Bundle the work again, as one commit without its largest files."""
         room = PATCH_BYTES
@@ -267,8 +232,7 @@ class AttemptCommits:
         if self._says_yes("diff", "--quiet", base, tree):
             return Work(oversized=" There were no other changes to keep.")
         commit = ("commit-tree", tree, "-p", base, "-F", "-")
-        made = self._git(*commit, stdin=message.text().encode(errors="replace"))
-        head = made.stdout.decode().strip()
+        head = self._git(*commit, stdin=message).stdout.decode().strip()
         point_ref(self._workspace.store, self._workspace.ref, head)
         self._git("bundle", "create", "--quiet", str(bundle), "HEAD", f"^{base}")
         if bundle.stat().st_size > BUNDLE_LIMIT:
@@ -290,10 +254,8 @@ class AttemptCommits:
         fetch = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags")
         specs = ("--no-write-fetch-head", "--", str(theirs), f"+HEAD:{_AGENT}")
         try:
-            fetched = self._git(*fetch, *specs, check=False, deadline_s=AGENT_FETCH_S)
-        except Unavailable:
-            return None
-        if fetched.status != 0:
+            self._git(*fetch, *specs, deadline_s=AGENT_FETCH_S)
+        except (GitFailed, Unavailable):
             return None
         commit = ref_value(workspace.store, _AGENT)
         ancestor = ("merge-base", "--is-ancestor", workspace.base)
@@ -302,7 +264,9 @@ class AttemptCommits:
         # Keeps the stat data of what did not change, and asks nothing of the files.
         self._git("read-tree", "-i", "-m", commit)
         # A repository that it added as a submodule is searched like any folder.
-        self._undo(e for e in stray.staged_in(self._staged()) if e.is_new_link)
+        news = (GONE, gate.SUBMODULE)
+        staged = stray.staged_in(self._staged())
+        self._undo(e for e in staged if (e.mode_before, e.mode_after) == news)
         return commit
 
     def _theirs(self) -> Path | None:
@@ -312,23 +276,22 @@ class AttemptCommits:
         is_odd = theirs.is_symlink() or head.is_symlink() or not head.is_file()
         return None if is_odd else theirs
 
-    def _put_aside(self) -> dict[str, list[str]]:
+    def _put_aside(self) -> list[str]:
         """Return where the agent left commits that its HEAD does not hold."""
         theirs = self._theirs()
         if theirs is None or self._has_no_refs(theirs) or has_foreign_objects(theirs):
-            return {}
+            return []
         asked = ("ls-remote", "--", str(theirs), "HEAD", "refs/heads/*", "refs/stash")
         try:
             told = self._git(*asked, check=False, deadline_s=AGENT_FETCH_S)
         except Unavailable:
-            return {}
+            return []
         listed = os.fsdecode(told.stdout).splitlines()[:ASIDE_MOST]
         pairs = [line.split("\t") for line in listed]
         seen = {self._workspace.base, *(at for at, ref in pairs if ref == "HEAD")}
         new = [(at, ref) for at, ref in pairs if at not in seen]
         new = [(at, ref) for at, ref in new if not self._says_yes("cat-file", "-e", at)]
-        found = [ref.removeprefix("refs/heads/") for _, ref in new]
-        return {stray.ASIDE: found} if found else {}
+        return [ref.removeprefix("refs/heads/") for _, ref in new]
 
     def _has_no_refs(self, theirs: Path) -> bool:
         """Whether the agent's repository is sure to have none that was not checked out.
@@ -344,75 +307,67 @@ class AttemptCommits:
             at /= part
         return left_in(theirs, self._workspace.ref).strip() == self._workspace.base
 
-    def _ignored(self) -> dict[str, list[str]]:
+    def _ignored(self) -> list[str]:
         """Return the new files that a .gitignore hides, but for what tools make."""
         if not self._workspace.mentions(IGNORES.encode()):
-            return {}
-        asked = ("ls-files", "-z", "--others", "--ignored")
-        listed = self._git(*asked, f"--exclude-per-directory={IGNORES}").stdout
-        paths = map(os.fsdecode, filter(None, listed.split(b"\0")))
+            return []
+        asked = ("ls-files", "--others", "--ignored")
+        paths = self._paths(*asked, f"--exclude-per-directory={IGNORES}")
         found = stray.hidden_work(self._workspace.folder, paths)
-        found = [each for each in found if not is_matched(each, self._litter)]
-        return {stray.IGNORED: found} if found else {}
+        return [each for each in found if not gate.is_matched(each, self._litter)]
 
-    def _submodules(self) -> dict[str, list[str]]:
-        """Let git leave submodules as they are; return those that are not."""
+    def _leave_submodules(self) -> None:
+        """Let git leave submodules as they are."""
         if not self._workspace.mentions(stray.LINK_MODE):
-            return {}
-        stages = self._git("ls-files", "--stage", "-z").stdout.split(b"\0")
-        listed = (each for each in stages if each.startswith(b"160000 "))
-        links = [os.fsdecode(each.partition(b"\t")[2]) for each in listed]
+            return
+        listed = self._paths("ls-files", "--stage")
+        listed = [each for each in listed if each.startswith("160000 ")]
+        links = [each.partition("\t")[2] for each in listed]
         if links:
             skip = ("update-index", "-z", "--skip-worktree", "--stdin")
             self._git(*skip, stdin=_listed(links))
-        changed = [
-            link for link in links if not stray.is_empty(self._workspace.folder, link)
-        ]
-        return {stray.NO_SUBMODULE: changed} if changed else {}
+        top = self._workspace.folder
+        changed = (link for link in links if not stray.is_empty(top, link))
+        self._leave(stray.NO_SUBMODULE, changed)
 
-    def _stage(
-        self, left_out: dict[str, list[str]]
-    ) -> tuple[tuple[str, ...], set[str]]:
+    def _stage(self) -> tuple[tuple[str, ...], set[str]]:
         """Put the work into the index, without strays.
 
         Returns what cannot be kept, and what the index held before.
         """
         workspace = self._workspace
-        listing = ("ls-files", "-t", "--cached", "--others", "--directory")
-        said = self._git(*listing, "--exclude-standard", "-z").stdout
-        listed = [*map(os.fsdecode, filter(None, said.split(b"\0")))]
+        kinds = ("--cached", "--others", "--directory", "--exclude-standard")
+        listed = self._paths("ls-files", "-t", *kinds)
         others = [each[2:] for each in listed if each.startswith("? ")]
         known = {each[2:] for each in listed if not each.startswith("? ")}
         strays = stray.untracked(workspace.folder, others)
         if begun := [each for each in strays if stray.is_begun(workspace.folder, each)]:
-            left_out[stray.BEGUN] = begun
+            self._leave(stray.BEGUN, begun)
             for path in begun:
                 shutil.rmtree(workspace.folder / path / ".git", ignore_errors=True)
             strays = stray.untracked(workspace.folder, others)
-        for path, reason in strays.items():
-            left_out.setdefault(reason, []).append(path)
-        ignored = (*self._litter, *map(pattern, strays))
-        ignore_files(workspace.store, ignored)
+        for path, why in strays.items():
+            self._leave(why, [path])
+        ignore_files(workspace.store, (*self._litter, *map(gate.pattern, strays)))
         added = self._git("add", "--all", "--ignore-errors", check=False)
-        return () if added.status == 0 else self._stage_each(left_out), known
+        return () if added.status == 0 else self._stage_each(), known
 
-    def _stage_each(self, left_out: dict[str, list[str]]) -> tuple[str, ...]:
+    def _stage_each(self) -> tuple[str, ...]:
         """Put file after file into the index: over some git adds none."""
         kinds = ("--modified", "--deleted", "--others", "--exclude-standard")
-        listed = self._git("ls-files", "-z", "--deduplicate", *kinds).stdout
-        paths = [*map(os.fsdecode, filter(None, listed.split(b"\0")))]
+        paths = self._paths("ls-files", "--deduplicate", *kinds)
         refused, why = paths[ALONE_MOST:], "there are too many files"
         for path in paths[:ALONE_MOST]:
             add = ("update-index", "--add", "--remove", "--", path)
             done = self._git(*add, check=False)
-            if not is_safe(path):  # git takes only some of them
-                left_out.setdefault(stray.UNSAFE, []).append(path)
+            if not gate.is_safe(path):  # git takes only some of them
+                self._leave(stray.UNSAFE, [path])
             elif done.status != 0:
                 refused.insert(0, path)
                 why = errors.git_reason(done.stderr)
         return (f"{path_list(refused)} could not be kept: {why}.",) if refused else ()
 
-    def _unstage(self, own: str, left_out: dict[str, list[str]]) -> tuple[str, bytes]:
+    def _unstage(self, own: str) -> tuple[str, bytes]:
         """Take out of the index what is no work although it was added.
 
         Returns the commit that the rest stands on: the agent's own, or the base if its
@@ -423,32 +378,33 @@ class AttemptCommits:
         staged = stray.staged_in(difference)
         undone = list[Staged]()
         for folder, news in self._made_again(staged).items():
-            left_out.setdefault(stray.MADE_AGAIN, []).append(folder)
+            self._leave(stray.MADE_AGAIN, [folder])
             undone += news
         made = {each.path for each in undone}
-        for each, reason in stray.unfit([e for e in staged if e.path not in made]):
-            left_out.setdefault(reason, []).append(each.path)
+        for each, why in stray.unfit([e for e in staged if e.path not in made]):
+            self._leave(why, [each.path])
             undone.append(each)
         files = [each for each in staged if each.mode_after.startswith("100")]
-        shown = self._unfiltered([each.path for each in files], landing=False)
+        paths = [each.path for each in files]
+        told = self._attributes(paths, "filter") if self._has_attributes(paths) else []
+        shown, self._unfiltered = stray.unfiltered(self._workspace.folder, told)
         # What is no pointer of Git LFS in the base, either, stays as it is.
         unfit = shown.get(stray.NOT_IN_LFS, ())
         known = [e for e in files if e.path in unfit and e.mode_before != GONE]
         blobs = self._contents(each.blob_before for each in known)
         held = zip(known, blobs, strict=False)
         raw = {each.path for each, was in held if not was.startswith(stray.POINTER)}
-        shown = {why: found for why, all_ in shown.items() if (found := all_ - raw)}
-        left_out |= {why: [*paths] for why, paths in shown.items()}
-        undone += [e for e in files if any(e.path in paths for paths in shown.values())]
-        if stray.NO_SUBMODULE in left_out:  # `git rm` of one edits this file, too
+        for why, found in shown.items():
+            self._leave(why, found - raw)
+            undone += [each for each in files if each.path in found - raw]
+        if stray.NO_SUBMODULE in self._left_out:  # `git rm` of one edits this file, too
             about = [each for each in staged if each.path == ".gitmodules"]
-            left_out[stray.NO_SUBMODULE] += [each.path for each in about]
+            self._leave(stray.NO_SUBMODULE, (each.path for each in about))
             undone += about
         untouched = self._untouched(staged)
         gone = {each.path for each in (*undone, *untouched)}
         rewritten = self._rewritten([e for e in staged if e.path not in gone])
-        if rewritten:
-            left_out[stray.LINE_ENDS] = [each.path for each in rewritten]
+        self._leave(stray.LINE_ENDS, (each.path for each in rewritten))
         self._undo(undone)
         self._undo((*untouched, *rewritten), keeps_mode=True)
         base = self._workspace.base
@@ -476,8 +432,7 @@ class AttemptCommits:
         found = stray.made_folders(self._workspace.folder, staged)
         if not found:
             return found
-        listing = ("ls-tree", "-r", "-z", "--name-only", self._workspace.base)
-        listed = map(os.fsdecode, self._git(*listing).stdout.split(b"\0"))
+        listed = self._paths("ls-tree", "-r", "--name-only", self._workspace.base)
         paths = [*map(PurePosixPath, listed)]
         had = {above for path in paths for above in path.parents}
         had |= {path.with_name(f"_{path.suffix}") for path in paths if path.suffix}
@@ -495,9 +450,7 @@ class AttemptCommits:
         Where any file was changed in nothing else, line ends are what is asked for.
         """
         folder = self._workspace.folder
-        sizes = dict(
-            sizes_of((each for each in staged if each.is_changed_file), folder)
-        )
+        sizes = dict(stray.sizes_of((e for e in staged if e.is_changed_file), folder))
         texts = [e for e in staged if sizes.get(e.path, TEXT_BYTES) < TEXT_BYTES]
         pairs = ((each.blob_before, each.blob_after) for each in texts[:ALONE_MOST])
         held = self._contents(chain.from_iterable(pairs))
@@ -511,7 +464,7 @@ class AttemptCommits:
                 blob = self._git(*write, stdin=meant).stdout.decode().strip()
                 found.append(replace(each, blob_before=blob))
         told = self._attributes([each.path for each in found], *stray.CONVERTING)
-        gits = stray.converted(told)
+        gits = {path for path, _, to in told if to not in ("unspecified", "unset")}
         return [each for each in found if each.path not in gits]
 
     def _untouched(self, staged: Sequence[Staged]) -> list[Staged]:
@@ -531,51 +484,41 @@ class AttemptCommits:
         now = self._attributes(paths, *stray.CONVERTING)
         self._git("read-tree", self._workspace.base, index=index)
         was = self._attributes(paths, *stray.CONVERTING, "--cached", index=index)
-        asked_for = stray.changed_attributes(was, now)
+        asked_for = {path for path, *_ in {*was} ^ {*now}}
         write = ("checkout-index", "-z", "--stdin", f"--prefix={again}/")
         try:
             self._git(*write, stdin=_listed(paths), index=index)
-            found = [each for each in files if _is_same(folder, again, each.path)]
+            found = [e for e in files if stray.is_same(folder, again, e.path)]
         finally:
             shutil.rmtree(again, ignore_errors=True)
         return [each for each in found if each.path not in asked_for]
 
-    def _unfiltered(
-        self, files: Sequence[str], *, landing: bool
-    ) -> dict[str, set[str]]:
-        is_asked = self._has_attributes(files)
-        told = self._attributes(files, "filter") if is_asked else b""
-        return stray.unfiltered(self._workspace.folder, told, landing=landing)
-
-    def _odd_names(
+    def _note_odd_names(
         self, changes: Sequence[PathChange], base: set[str] | None
-    ) -> dict[str, list[str]]:
-        """Return the new files whose names not every machine can hold.
+    ) -> None:
+        """Note the new files whose names not every machine can hold.
 
         `base` are the names there without the changes; None: that is not known.
         """
         news = [each.path for each in changes if each.mode_before == GONE]
         if base is None and news:
-            said = self._git("ls-tree", "-r", "-z", "--name-only", "HEAD").stdout
-            names = {*map(os.fsdecode, said.split(b"\0"))}
+            names = {*self._paths("ls-tree", "-r", "--name-only", "HEAD")}
         else:
             gone = (each.path for each in changes if each.mode_after == GONE)
             names = (base or set()).difference(gone).union(news)
         alike = {e: normalize("NFC", e).casefold() for e in (names if news else ())}
         counted = Counter(alike.values())
-        twins = [path for path in news if counted[alike[path]] > 1]
-        odd = [path for path in news if NOT_ON_WINDOWS.search(path)]
-        found = {stray.UNPORTABLE: odd, stray.TWIN: twins}
-        return {why: paths for why, paths in found.items() if paths}
+        self._leave(stray.UNPORTABLE, filter(gate.NOT_ON_WINDOWS.search, news))
+        self._leave(stray.TWIN, (path for path in news if counted[alike[path]] > 1))
 
     def _steps(self, head: str) -> tuple[PathChange, ...]:
         new = self._git("rev-list", f"^{self._workspace.base}", head).stdout
         form = ("--stdin", "-m", "--no-commit-id")
-        return parse_raw(self._git(*_TREES, *form, stdin=new).stdout)
+        return gate.parse_raw(self._git(*_TREES, *form, stdin=new).stdout)
 
     def _patch_bytes(self) -> int:
         store = self._workspace.store
-        if self._keeps_patch:
+        if self.keeps_patch:
             self._diff("--patch", "--binary", f"--output={store / PATCH}")
         self._diff("--patch", "--text", f"--output={store / _TEXT_PATCH}")
         return (store / _TEXT_PATCH).stat().st_size
@@ -598,10 +541,16 @@ class AttemptCommits:
 
     def _attributes(
         self, paths: Sequence[str], *what: str, index: Path | None = None
-    ) -> bytes:
+    ) -> list[tuple[str, str, str]]:
+        """Return each path with an attribute's name and its value there."""
+        if not paths:
+            return []
         ask = ("check-attr", "-z", "--stdin", *what)
-        told = _listed(paths)
-        return self._git(*ask, stdin=told, index=index).stdout if paths else b""
+        told = self._git(*ask, stdin=_listed(paths), index=index).stdout
+        return [*zip(*[iter(os.fsdecode(told).split("\0"))] * 3, strict=False)]
+
+    def _paths(self, command: str, *args: str) -> list[str]:
+        return stray.paths_in(self._git(command, "-z", *args).stdout)
 
     def _says_yes(self, *args: str) -> bool:
         return self._git(*args, check=False).status == 0
@@ -618,11 +567,3 @@ class AttemptCommits:
 
 def _listed(paths: Iterable[str]) -> bytes:
     return b"\0".join(map(os.fsencode, paths))
-
-
-def _is_same(folder: Path, other: Path, path: str) -> bool:
-    file = other / path
-    most = min(file.stat().st_size, FILE_BYTES) if file.is_file() else 0
-    return most < FILE_BYTES and read_hostile(folder / path, most + 1) == (
-        read_hostile(file, most + 1)
-    )

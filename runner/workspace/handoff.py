@@ -8,8 +8,6 @@ there, the log is open: it counts as far as those who may push are trusted.
 """
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -105,27 +103,6 @@ SKEW_S: Final = 300
 _decoder: Final = msgspec.json.Decoder(TaskStarted)
 
 
-@contextmanager
-def _repository_with_log(inputs: Inputs, scratch: Path) -> Iterator[Path]:
-    """Yield a repository that holds the log's commit: the local forge's, or a copy.
-
-    The forge's is only read, so not where the signers have to be fetched, too.
-    """
-    if inputs.forge and inputs.signers.strip():
-        try:
-            yield inputs.forge
-        except GitFailed as error:
-            raise cannot_fetch(inputs, (inputs.log,), error) from error
-        return
-    log = scratch / "log.git"
-    create_bare(log, "log")
-    fetch(inputs, log, inputs.log)
-    try:
-        yield log
-    finally:
-        shutil.rmtree(log)
-
-
 def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
     """Read the log's commit and return the attempt that it hands to this session.
 
@@ -138,14 +115,23 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
         if fault := authority.fault(raw, ENTRY):
             raise NobodySigned(f"Commit {inputs.log} is not this job's task: {fault}.")
 
+    log = copy = scratch / "log.git"
     try:
-        with _repository_with_log(inputs, scratch) as log:
-            authority = _authority(inputs, log)
-            events = read_commit(log, inputs.log, check_signed)
+        if inputs.forge and inputs.signers.strip():  # else signers are fetched into it
+            log = inputs.forge
+        else:
+            create_bare(copy, "log")
+            fetch(inputs, copy, inputs.log)
+        authority = _authority(inputs, log)
+        events = read_commit(log, inputs.log, check_signed)
+    except GitFailed as error:
+        raise cannot_fetch(inputs, (inputs.log,), error) from error
     except Corrupt as error:
         raise BadInput(
             f"BRAT_LOG names a commit that is not a hand-off: {error}."
         ) from error
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
     name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
     for event in events:
         started = _started(event)

@@ -6,6 +6,7 @@ in which git alone changes something. The rest of the work lands without them.
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -98,10 +99,6 @@ class Staged(PathChange, frozen=True):
         is_file = all(mode.startswith("100") for mode in modes)
         return is_file and self.blob_before != self.blob_after
 
-    @property
-    def is_new_link(self) -> bool:
-        return self.mode_after == gate.SUBMODULE and self.mode_before == GONE
-
     def undone(self, *, keeps_mode: bool = False) -> bytes:
         """Return what undoes it, a line for `git update-index -z --index-info`."""
         mode = self.mode_after if keeps_mode else self.mode_before
@@ -117,45 +114,39 @@ def staged_in(raw: bytes) -> tuple[Staged, ...]:
     return tuple(Staged(*astuple(each)) for each in gate.parse_raw(raw))
 
 
-def untracked(folder: Path, listed: Iterable[str]) -> dict[str, str]:
-    """Return what of `git ls-files --others --directory` is no work, and why."""
+def untracked(top: Path, listed: Iterable[str]) -> dict[str, str]:
+    """Return what of `git ls-files --others --directory` is no work, and why.
+
+    Each folder is there once and whole. An entry in what the base holds of a tool's
+    folder is spared.
+    """
     left = iter(range(LOOKED_MOST))
     found: dict[str, str] = {}
     for entry in listed:
-        if entry.endswith("/"):
-            spared = _is_made_folder(PurePosixPath(entry).parent, folder)
-            found.update(_strays(folder, entry.rstrip("/"), left, spared=spared))
-        elif _is_made_file(folder / entry):
-            found[entry] = MADE_AGAIN
-    return found
-
-
-def _strays(
-    top: Path, entry: str, left: Iterator[int], *, spared: bool
-) -> Iterator[tuple[str, str]]:
-    """Yield what is no work in an untracked folder, each folder once and whole.
-
-    `left` has one for each file and folder that may still be looked at; an entry is
-    `spared` in what the base holds of such a folder.
-    """
-    folders = [entry]
-    while folders:
-        path = folders.pop()
-        try:
-            with os.scandir(top / path) as found:
-                here = {each.name: each.is_dir(follow_symlinks=False) for each in found}
-        except OSError:
+        if not entry.endswith("/"):
+            if _is_made_file(top / entry):
+                found[entry] = MADE_AGAIN
             continue
-        if ".git" in here:
-            yield path, REPOSITORY
-        elif not spared and _is_made(top, path, here):
-            yield path, MADE_AGAIN
-        else:
-            for (name, is_folder), _ in zip(here.items(), left, strict=False):
-                if is_folder:
-                    folders.append(f"{path}/{name}")
-                elif not spared and _is_made_file(top / path / name):
-                    yield f"{path}/{name}", MADE_AGAIN
+        spared = _is_made_folder(PurePosixPath(entry).parent, top)
+        folders = [entry.rstrip("/")]
+        while folders:
+            path = folders.pop()
+            try:
+                with os.scandir(top / path) as entries:
+                    here = {e.name: e.is_dir(follow_symlinks=False) for e in entries}
+            except OSError:
+                continue
+            if ".git" in here:
+                found[path] = REPOSITORY
+            elif not spared and _is_made(top, path, here):
+                found[path] = MADE_AGAIN
+            else:
+                for (name, is_folder), _ in zip(here.items(), left, strict=False):
+                    if is_folder:
+                        folders.append(f"{path}/{name}")
+                    elif not spared and _is_made_file(top / path / name):
+                        found[f"{path}/{name}"] = MADE_AGAIN
+    return found
 
 
 def is_begun(top: Path, path: str) -> bool:
@@ -220,13 +211,10 @@ def made_folders(folder: Path, added: Iterable[Staged]) -> dict[str, list[Staged
             for one in above
             if _is_made(folder, str(one), ()) or str(one) in marked
         )
-        if _is_made_file(folder / each.path):
-            found.setdefault(next(made, each.path), []).append(each)
-        elif uppermost := next(made, ""):
-            found.setdefault(uppermost, []).append(each)
-        elif each.mode_after.startswith("100") and _PROGRAM.match(
-            read_hostile(folder / each.path, _HEAD_BYTES)
-        ):
+        file, is_file = folder / each.path, each.mode_after.startswith("100")
+        if (uppermost := next(made, "")) or _is_made_file(file):
+            found.setdefault(uppermost or each.path, []).append(each)
+        elif is_file and _PROGRAM.match(read_hostile(file, _HEAD_BYTES)):
             found.setdefault(each.path, []).append(each)
     return found
 
@@ -264,43 +252,52 @@ def is_empty(folder: Path, link: str) -> bool:
     return False
 
 
-def changed_attributes(before: bytes, after: bytes) -> set[str]:
-    """Return the files of which two outputs of `git check-attr -z` differ."""
-    both = (each.split(b"\0") for each in (before, after))
-    old, new = ([*zip(each[::3], each[2::3], strict=False)] for each in both)
-    pairs = zip(old, new, strict=True)
-    return {os.fsdecode(path) for (path, was), (_, now) in pairs if was != now}
-
-
-def converted(attributes: bytes) -> set[str]:
-    """Return the files that `git check-attr -z` gives any value but "unset"."""
-    fields = attributes.split(b"\0")
-    pairs = zip(fields[::3], fields[2::3], strict=False)
-    return {os.fsdecode(path) for path, value in pairs if not value.startswith(b"uns")}
-
-
 def unfiltered(
-    folder: Path, attributes: bytes, *, landing: bool
-) -> dict[str, set[str]]:
+    folder: Path, filters: Iterable[tuple[str, str, str]]
+) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Return the files that a filter should have written, by the reason.
 
-    `attributes` are by `git check-attr -z filter`. `landing`: return those that may
-    land as they are, or else those that may not: whoever clones them gets a raw file
-    in the place of a pointer, or reads what should be hidden.
+    The first may not land as they are, for whoever clones them gets a raw file in the
+    place of a pointer, or reads what should be hidden; the others may.
     """
-    fields = [*map(os.fsdecode, attributes.split(b"\0"))]
-    found: dict[str, set[str]] = {}
-    for path, driver in zip(fields[::3], fields[2::3], strict=False):
+    refused: dict[str, set[str]] = {}
+    kept: dict[str, set[str]] = {}
+    for path, _, driver in filters:
         encrypts = bool(_ENCRYPTS.search(driver))
-        is_kept = not encrypts and driver != "lfs"
-        if driver in _NO_VALUES or landing != is_kept:
+        if driver in _NO_VALUES:
             continue
         if encrypts or read_hostile(folder / path, len(POINTER)) != POINTER:
             reason = _UNENCRYPTED if encrypts else _UNFILTERED
             reason = reason.format(gate.printable(driver)[:40])
             reason = NOT_IN_LFS if driver == "lfs" else reason
+            found = refused if encrypts or driver == "lfs" else kept
             found.setdefault(reason, set()).add(path)
-    return found
+    return refused, kept
+
+
+def sizes_of(changes: Iterable[PathChange], folder: Path) -> list[tuple[str, int]]:
+    """Return what lies in a folder of the changed files, with sizes, largest first."""
+    found = []
+    for each in changes:
+        with suppress(OSError, ValueError):
+            status = os.lstat(os.path.join(folder, each.path))  # noqa: PTH118
+            if stat.S_ISREG(status.st_mode):
+                found.append((each.path, status.st_size))
+    return sorted(found, key=lambda one: one[1], reverse=True)
+
+
+def is_same(folder: Path, other: Path, path: str) -> bool:
+    """Whether two folders have the same file at a path, of no more than may land."""
+    file = other / path
+    most = min(file.stat().st_size, gate.FILE_BYTES) if file.is_file() else 0
+    return most < gate.FILE_BYTES and read_hostile(folder / path, most + 1) == (
+        read_hostile(file, most + 1)
+    )
+
+
+def paths_in(listed: bytes) -> list[str]:
+    """Return the paths that git lists with `-z`."""
+    return [*filter(None, os.fsdecode(listed).split("\0"))]
 
 
 def sentences(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

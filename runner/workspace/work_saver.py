@@ -24,15 +24,11 @@ import msgspec
 
 from convoy.events.session_events import TaskStarted
 from convoy.gate import passing, refusals
+from convoy.model import ids
 from runner import engines
-from runner.box.agent_box import boxed, session_room
+from runner.box.agent_box import Room, boxed
 from runner.box.surroundings import STORE, read_hostile
-from runner.inputs.job_inputs import Inputs
-from runner.workspace.attempt_commits import (
-    AttemptCommits,
-    CommitMessage,
-    without_leaks,
-)
+from runner.workspace.attempt_commits import AttemptCommits, without_leaks
 from runner.workspace.workspace import Workspace
 
 FOLDER: Final = "checkpoint"
@@ -47,33 +43,30 @@ _NICE: Final = 10
 
 class _Order(msgspec.Struct, frozen=True):
     checkout: str
-    branch: str
     litter: tuple[str, ...]
     started: TaskStarted
 
 
-class WorkSaver:
+class WorkSaver(msgspec.Struct):
     """Saves one session's work; for one thread."""
 
-    def __init__(
-        self,
-        inputs: Inputs,
-        started: TaskStarted,
-        workspace: Workspace,
-        litter: tuple[str, ...],
-        keep: Callable[[bytes], None],
-    ) -> None:
-        """Give each bundle to `keep`; leave out new files that `litter` names."""
-        self._inputs = inputs
-        self._started = started
-        self._workspace = workspace
-        self._litter = (*engines.litter(started.engine.type), *litter)
-        self._keep = keep
-        self._scratch = workspace.store.parent
-        self._folder = self._scratch / FOLDER
-        self._process: subprocess.Popen[bytes] | None = None
-        self._held = contextlib.ExitStack()
-        self._next = time.monotonic() + started.limits.checkpoint_s
+    _room: Room
+    _started: TaskStarted
+    _workspace: Workspace
+    _litter: tuple[str, ...]
+    """New files to leave out, patterns as in .gitignore."""
+    _keep: Callable[[bytes], None]
+    """Takes each bundle."""
+    _process: subprocess.Popen[bytes] | None = None
+    _held: contextlib.ExitStack = msgspec.field(default_factory=contextlib.ExitStack)
+    _next: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._next = time.monotonic() + self._started.limits.checkpoint_s
+
+    @property
+    def _folder(self) -> Path:
+        return self._workspace.store.parent / FOLDER
 
     def due_s(self) -> float:
         """Return the seconds until the next save is due; infinite while one runs."""
@@ -83,11 +76,31 @@ class WorkSaver:
 
     def begin(self) -> None:
         """Start the process; whoever reaps it must call `ended`."""
+        workspace, folder = self._workspace, self._folder
         self._next = time.monotonic() + self._started.limits.checkpoint_s
+        program = (sys.executable, "-I", "-m", "runner.workspace.work_saver")
+        argv = (*program, str(folder))
         with contextlib.suppress(OSError):  # no room, no process: perhaps the next time
-            if not self._folder.is_dir():
-                self._prepare()
-            self._start()
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700)
+                _copy(workspace.store, folder / STORE)
+                litter = (*engines.litter(self._started.engine.type), *self._litter)
+                order = _Order(str(workspace.folder), litter, self._started)
+                (folder / _ORDER).write_bytes(msgspec.json.encode(order))
+            begun = boxed(argv, self._room, None, (folder,), keeps_user=True)
+            box = self._held.enter_context(begun)
+            self._process = subprocess.Popen(
+                box.argv,
+                cwd=folder,
+                env={"PATH": self._room.sight.path},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=box.fds,
+                start_new_session=True,
+            )
+        if self._process is None:
+            self.close()
 
     def ended(self, statuses: Mapping[int, int]) -> None:
         process = self._process
@@ -95,54 +108,17 @@ class WorkSaver:
             return
         process.returncode = os.waitstatus_to_exitcode(statuses[process.pid])
         self.close()
+        file = self._folder / _BUNDLE
         with contextlib.suppress(OSError):
-            if bundle := _read(self._folder / _BUNDLE):
+            bundle = read_hostile(file, BYTES + 1)
+            file.unlink(missing_ok=True)
+            if bundle and len(bundle) <= BYTES:
                 self._keep(bundle)
 
     def close(self) -> None:
         """Forget the process, which has ended or which nobody waits for."""
         self._process = None
         self._held.close()
-
-    def _start(self) -> None:
-        program = (sys.executable, "-I", "-m", "runner.workspace.work_saver")
-        argv = (*program, str(self._folder))
-        checkout, inputs = self._workspace.folder, self._inputs
-        is_boxed = self._started.box == "on"
-        room = session_room(inputs, checkout, self._scratch, is_boxed=is_boxed)
-        box = self._held.enter_context(
-            boxed(argv, room, None, (self._folder,), keeps_user=True)
-        )
-        try:
-            self._process = subprocess.Popen(
-                box.argv,
-                cwd=self._folder,
-                env={"PATH": inputs.path},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=box.fds,
-                start_new_session=True,
-            )
-        except OSError:
-            self.close()
-            raise
-
-    def _prepare(self) -> None:
-        self._folder.mkdir(mode=0o700)
-        workspace = self._workspace
-        _copy(workspace.store, self._folder / STORE)
-        own = str(workspace.folder), workspace.branch, self._litter, self._started
-        order = _Order(*own)
-        (self._folder / _ORDER).write_bytes(msgspec.json.encode(order))
-
-
-def _read(file: Path) -> bytes:
-    """Remove the bundle and return it; empty: there is none, or it is too large."""
-    found = read_hostile(file, BYTES + 1)
-    with contextlib.suppress(FileNotFoundError):
-        file.unlink()
-    return found if len(found) <= BYTES else b""
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -162,33 +138,24 @@ def main(argv: list[str]) -> int:
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, most))
     order = msgspec.json.decode((folder / _ORDER).read_bytes(), type=_Order)
-    used = folder / _USED
-    shutil.rmtree(used, ignore_errors=True)
+    used, known = folder / _USED, folder / _TREE
+    shutil.rmtree(used, ignore_errors=True)  # of one that was killed or failed
     _copy(folder / STORE, used)
-    try:
-        _save(folder, order, used)
-    finally:
-        shutil.rmtree(used, ignore_errors=True)
-    return 0
-
-
-def _save(folder: Path, order: _Order, used: Path) -> None:
     started, gate = order.started, order.started.gate
-    workspace = Workspace(Path(order.checkout), used, started.base, order.branch)
-    message = CommitMessage(started.title, order.branch, half_done=True)
-    work = AttemptCommits(workspace, LONGEST_S, order.litter).keep(message)
+    branch = ids.task_branch(started.convoy, started.task)
+    workspace = Workspace(Path(order.checkout), used, started.base, branch)
+    commits = AttemptCommits(workspace, LONGEST_S, order.litter)
+    work = commits.keep(started.title, half_done=True)
     work = without_leaks(work, workspace, gate)
     refused = refusals(work.changes, work.patch_bytes, gate, started.limits)
-    if work.bundle is None or refused or passing(work.between, gate):
-        return
-    if work.bundle.stat().st_size > BYTES:
-        return
-    known = folder / _TREE
-    found = workspace.git("rev-parse", "HEAD^{tree}", deadline_s=LONGEST_S).stdout
-    if known.is_file() and known.read_bytes() == found:
-        return
-    work.bundle.replace(folder / _BUNDLE)
-    known.write_bytes(found)
+    if work.bundle and not refused and not passing(work.between, gate):
+        found = workspace.git("rev-parse", "HEAD^{tree}", deadline_s=LONGEST_S).stdout
+        is_new = not known.is_file() or known.read_bytes() != found
+        if is_new and work.bundle.stat().st_size <= BYTES:
+            work.bundle.replace(folder / _BUNDLE)
+            known.write_bytes(found)
+    shutil.rmtree(used, ignore_errors=True)
+    return 0
 
 
 if __name__ == "__main__":

@@ -91,7 +91,6 @@ def configure_own(path: Path) -> None:
 
 
 def ignore_files(path: Path, patterns: Iterable[str]) -> None:
-    """Let git ignore new files that these patterns name."""
     exclude = path / "info/exclude"
     exclude.parent.mkdir(exist_ok=True)
     exclude.unlink(missing_ok=True)  # it may have become a link
@@ -122,12 +121,12 @@ _LAZY: Final = re.compile("promisor|partialclone|include", re.IGNORECASE)
 
 def has_foreign_objects(repository: Path) -> bool:
     """Whether any object may lie outside; True also if this cannot be found out."""
-    if any(os.path.lexists(repository / each) for each in _ELSEWHERE):
-        return True
-    if _LAZY.search(left_in(repository, "config")):
-        return True
-    objects = repository / "objects"
-    if objects.is_symlink():
+    elsewhere = any(os.path.lexists(repository / each) for each in _ELSEWHERE)
+    is_lazy, objects = (
+        _LAZY.search(left_in(repository, "config")),
+        repository / "objects",
+    )
+    if elsewhere or is_lazy or objects.is_symlink():
         return True
     try:
         found = list(islice(_links(objects), LOOKED_MOST))
@@ -197,43 +196,24 @@ def _copied(inputs: Inputs, into: Path, commits: Iterable[str]) -> bool:
     """
     if inputs.objects is None:
         return False
-    mirror = str(inputs.objects.joinpath(*inputs.url.split("/")[-2:]).resolve())
-    allowed = into.with_suffix(".config")
+    mirror = inputs.objects.joinpath(*inputs.url.split("/")[-2:]).resolve()
     options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
+    asked = ("fetch", *options, "--", f"file://{mirror}", *commits)
     try:
-        text = f"[safe]\n\tdirectory = {git.quoted(mirror)}\n"
-        allowed.write_text(text, errors="surrogateescape")
-        git.run(
-            ("fetch", *options, "--", f"file://{mirror}", *commits),
-            cwd=into,
-            env={"GIT_CONFIG_GLOBAL": str(allowed)},
-        )
+        git.run(asked, cwd=into, env={"GIT_CONFIG_GLOBAL": str(into / EVERY_OWNER)})
     except (GitFailed, Unavailable, OSError):
         return False
-    finally:
-        allowed.unlink(missing_ok=True)
     return True
 
 
-class Folders(Struct, frozen=True):
-    scratch: Path
-    """The witness's folder: its store, the engine's home."""
-    checkout: Path
-
-
 @contextmanager
-def fresh_folders(inputs: Inputs) -> Iterator[Folders]:
-    with _fresh(inputs.temp) as scratch, _fresh(inputs.workspace) as checkout:
-        yield Folders(Path(scratch), Path(checkout))
-
-
-@contextmanager
-def _fresh(parent: Path) -> Iterator[str]:
+def fresh(parent: Path) -> Iterator[Path]:
+    """Yield a new folder, which the block's end removes."""
     parent.mkdir(parents=True, exist_ok=True)
     # Files that an agent made unremovable stay; the machine is for one job, or swept.
     made = TemporaryDirectory(prefix="brat-", dir=parent, ignore_cleanup_errors=True)
     try:
-        yield made.name
+        yield Path(made.name)
     finally:
         try:
             made.cleanup()

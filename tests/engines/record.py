@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from convoy.model.records import EngineSpec
 from runner.engines import ENGINES as ROWS
-from runner.engines.row import Call, vendor_of
+from runner.engines.row import Call
 from tests.engines.cases import COLUMNS, ENGINES, Engine
 from tests.engines.driving import session, vendor
 from tests.engines.pins import pinned_versions
@@ -51,8 +51,7 @@ ENGINES_ASKED: Final = tuple(
 
 def dialect(engine: Engine) -> str:
     spec = EngineSpec(type=engine.type, model=engine.model)
-    call = Call(spec, Path(), Path(), endpoint="http://127.0.0.1")
-    found = vendor_of(ROWS[engine.type], call)
+    found = Call(ROWS[engine.type], spec, endpoint="http://127.0.0.1").vendor
     assert found is not None
     return found.dialect
 

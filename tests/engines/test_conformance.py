@@ -4,14 +4,13 @@ import json
 import os
 import re
 from http import HTTPStatus
-from pathlib import Path
 
 import pytest
 
 from convoy.model.records import EngineSpec
 from convoy.model.session_result import Outcome
 from runner.engines import ENGINES as ROWS
-from runner.engines.row import Call, vendor_of
+from runner.engines.row import Call
 from tests.engines.cases import COLUMNS, ENGINES, KEY, QUICK, RETRIES_S, Column, Engine
 from tests.engines.driving import OUTPUT_BYTES, key, seen, session, vendor
 from tests.runner.job import Forge, Left
@@ -63,7 +62,7 @@ def test_a_session_ends_as_the_vendor_made_it(
 
 def _variable(engine: Engine, url: str) -> str:
     spec = EngineSpec(type=engine.type, model=engine.model)
-    vendor = vendor_of(ROWS[engine.type], Call(spec, Path(), Path(), endpoint=url))
+    vendor = Call(ROWS[engine.type], spec, endpoint=url).vendor
     assert vendor is not None
     return vendor.key
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from convoy.text import Redaction
+from runner.box.supervisor import Stop
 from runner.box.surroundings import TOOL_CHOICES, TOOL_FOLDERS
 from runner.engines import ENGINES
-from runner.engines.row import Call, Vendor, key_for
+from runner.engines.row import Call, Vendor
 from runner.inputs import job_inputs
 from runner.session.engine_run import Job, environment_of, secrets_of
-from runner.session.project_commands import Setting
 from runner.session.result_folder import Folder
 from runner.session.session_run import BAD_INPUT
 from tests.documents.engine_tables import VARIABLES
@@ -39,11 +39,10 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
     )
     started = forge.started("true")
     spec = replace(started.engine, secret="TEAM_KEY")
-    call = Call(spec=spec, prompt=tmp_path / "p", home=tmp_path / "home")
-    call = replace(call, key=key_for(row, call, told.offered))
+    call = Call(row, spec, tmp_path / "p", tmp_path / "home").with_key(told.offered)
     folder = Folder(tmp_path / "result", started, lambda: 0)
-    setting = Setting(told, started, tmp_path, folder, Redaction(()), print)
-    env = environment_of(Job(setting, (), None, None, None), row, call)
+    job = Job(told, started, tmp_path, tmp_path, folder, Redaction(()), Stop())
+    env = environment_of(job, call)
 
     assert env["MODEL_KEY"] == "key-0123456789"
     assert env["ENGINE_HOME"] == str(tmp_path / "home/engine")

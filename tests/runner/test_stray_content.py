@@ -17,7 +17,6 @@ from runner.inputs import job_inputs
 from runner.workspace.attempt_commits import (
     PATCH_BYTES,
     AttemptCommits,
-    CommitMessage,
     Work,
     without_leaks,
 )
@@ -305,8 +304,7 @@ def worked(forge: Forge, script: str) -> tuple[Workspace, Work]:
     workspace = prepare_workspace(inputs, forge.started("sh"), folder, scratch)
     argv = ["sh", "-ec", script]
     subprocess.run(argv, cwd=folder, env=CLEAN, check=True, capture_output=True)
-    message = CommitMessage("Do it", "t")
-    return workspace, AttemptCommits(workspace, patient(60)).keep(message)
+    return workspace, AttemptCommits(workspace, patient(60)).keep("Do it")
 
 
 def test_the_work_lands_and_what_is_no_work_is_left_out_by_name(forge: Forge) -> None:

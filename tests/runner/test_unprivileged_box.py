@@ -149,7 +149,7 @@ def test_nothing_is_hidden_in_what_may_be_written(tmp_path: Path) -> None:
     shown, key = str(tmp_path / "shown"), str(tmp_path / "shown/b/key")
 
     with pytest.raises(OSError, match="cannot be hidden in"):
-        landlock.paths_in([HIDDEN, key, key, WRITABLE, shown, shown])
+        landlock.paths_in([(HIDDEN, key, key), (WRITABLE, shown, shown)])
 
 
 @pytest.mark.parametrize(

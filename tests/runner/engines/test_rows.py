@@ -15,12 +15,6 @@ from runner.engines.row import (
     Row,
     Vendor,
     chatgpt_account,
-    key_for,
-    missing_key,
-    reached_by,
-    server,
-    upstream,
-    vendor_of,
 )
 from tests.world.cases import looped
 
@@ -42,20 +36,20 @@ def call(row: Row, **given: object) -> Call:
     spec = EngineSpec(type=row.name, model=MODELS[row.name], args=("--extra",))
     spec = replace(spec, **{k: v for k, v in given.items() if k != "endpoint"})
     endpoint = URL if given.get("endpoint", True) else ""
-    return Call(spec, Path("/p/prompt.md"), Path("/p/home"), endpoint=endpoint)
+    return Call(row, spec, Path("/p/prompt.md"), Path("/p/home"), endpoint=endpoint)
 
 
 def keyed(row: Row, one: Call, **offered: str) -> Call:
-    return replace(one, key=key_for(row, one, offered))
+    return one.with_key(offered)
 
 
 def told(row: Row, one: Call) -> dict[str, str]:
     """Return all that reaches the engine but its arguments."""
-    return {**reached_by(row, one), **row.sets(one), **row.files(one)}
+    return {**one.reached_by(), **row.sets(one), **row.files(one)}
 
 
 def chosen(row: Row, one: Call) -> Vendor:
-    vendor = vendor_of(row, one)
+    vendor = one.vendor
     assert vendor is not None
     return vendor
 
@@ -75,7 +69,7 @@ def test_a_key_is_in_no_argument(row: Row) -> None:
     one = keyed(row, call(row), **{vendor.key: SECRET})
 
     assert not any(SECRET in word for word in row.argv(one))
-    assert SECRET in reached_by(row, one)[vendor.key]
+    assert SECRET in one.reached_by()[vendor.key]
 
 
 @each_row
@@ -83,7 +77,7 @@ def test_the_configured_variable_is_the_only_one_that_counts(row: Row) -> None:
     vendor = chosen(row, call(row))
     one = keyed(row, call(row, secret="TEAM_KEY"), TEAM_KEY=SECRET, **{vendor.key: "x"})
 
-    assert reached_by(row, one)[vendor.key] == SECRET
+    assert one.reached_by()[vendor.key] == SECRET
     assert "TEAM_KEY" not in told(row, one)
 
 
@@ -94,8 +88,8 @@ def test_a_stand_in_for_the_vendor_is_told_and_needs_no_key(row: Row) -> None:
 
     everything = " ".join([*row.argv(one), *told(row, one).values()])
     assert URL + vendor.path in everything
-    assert server(vendor, one) == URL + vendor.path
-    assert missing_key(row, one) == ""
+    assert one.server(vendor) == URL + vendor.path
+    assert one.missing_key() == ""
 
 
 @each_row
@@ -105,8 +99,8 @@ def test_a_missing_key_is_said_by_the_variables_name(row: Row) -> None:
     assert URL not in " ".join([*row.argv(alone), *told(row, alone).values()])
     named = keyed(row, call(row, endpoint=False, secret="TEAM_KEY"))
 
-    assert f"in the variable {chosen(row, usual).key}" in missing_key(row, usual)
-    assert "in the variable TEAM_KEY, which is not set" in missing_key(row, named)
+    assert f"in the variable {chosen(row, usual).key}" in usual.missing_key()
+    assert "in the variable TEAM_KEY, which is not set" in named.missing_key()
 
 
 def test_a_subscriptions_token_keeps_its_own_name() -> None:
@@ -115,7 +109,7 @@ def test_a_subscriptions_token_keeps_its_own_name() -> None:
 
     for secret in (None, token):
         one = call(row, endpoint=False, secret=secret)
-        assert reached_by(row, keyed(row, one, **{token: SECRET})) == {token: SECRET}
+        assert keyed(row, one, **{token: SECRET}).reached_by() == {token: SECRET}
 
 
 @looped(
@@ -165,9 +159,9 @@ def test_an_address_stands_in_for_the_vendor_and_a_stand_in_keeps_its_path(
     one = call(row, model=model, url=url, endpoint=False)
     vendor = chosen(row, one)
 
-    assert upstream(vendor, one) == asked
+    assert one.upstream(vendor) == asked
     elsewhere = URL + urlsplit(asked[0]).path
-    assert upstream(vendor, replace(one, endpoint=URL)) == (elsewhere, asked[1])
+    assert replace(one, endpoint=URL).upstream(vendor) == (elsewhere, asked[1])
 
 
 def test_a_chatgpt_login_is_asked_for_the_account_that_its_token_names() -> None:
@@ -183,12 +177,12 @@ def test_a_providers_key_is_the_only_one_that_goes_to_it() -> None:
     row = ENGINES["opencode"]
     one = call(row, model="openrouter/a/b", endpoint=False)
 
-    assert key_for(row, one, {"OPENAI_API_KEY": SECRET}) is None
-    assert "in the variable OPENROUTER_API_KEY" in missing_key(row, one)
+    assert one.with_key({"OPENAI_API_KEY": SECRET}).key is None
+    assert "in the variable OPENROUTER_API_KEY" in one.missing_key()
     claude = ENGINES["claude-code"]
     nowhere = call(claude, model="vertex/x", endpoint=False)
-    assert "needs a url for its model vertex/x" in missing_key(claude, nowhere)
-    found = key_for(row, one, {"OPENROUTER_API_KEY": SECRET})
+    assert "needs a url for its model vertex/x" in nowhere.missing_key()
+    found = one.with_key({"OPENROUTER_API_KEY": SECRET}).key
     assert found == Key("OPENAI_API_KEY", SECRET)
 
 
@@ -200,7 +194,7 @@ def test_an_engine_that_must_have_a_model_says_so() -> None:
 
 def test_an_engine_with_no_vendor_gets_its_secret_under_its_name() -> None:
     row, spec = ENGINES["shell"], EngineSpec(type="shell", secret="TEAM_KEY")
-    one = Call(spec, Path("/p"), Path("/h"))
+    one = Call(row, spec, Path("/p"), Path("/h"))
 
-    assert reached_by(row, keyed(row, one, TEAM_KEY=SECRET)) == {"TEAM_KEY": SECRET}
-    assert "TEAM_KEY" in missing_key(row, one)
+    assert keyed(row, one, TEAM_KEY=SECRET).reached_by() == {"TEAM_KEY": SECRET}
+    assert "TEAM_KEY" in one.missing_key()

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from aiohttp import ClientSession, web
 from msgspec.structs import replace
 
 from convoy.model.records import EngineSpec, Limits, Price
+from runner.engines import ENGINES
 from runner.engines.engine_events import Said
 from runner.engines.row import Call, Key
 from runner.proxy.proxy_protocol import Dialect, Model, ProxyOrder
@@ -103,9 +103,9 @@ def proxy(
     order = ProxyOrder(model=model, limits=limits or Limits(), price=price)
     gateway = ProxyClient(order, offered, is_boxed=False)
     gateway.serve()
-    spec = EngineSpec(type="claude-code")
+    row, spec = ENGINES["claude-code"], EngineSpec(type="claude-code")
     try:
-        call = Call(spec, Path(), Path(), key=Key("ANTHROPIC_API_KEY", KEY))
+        call = Call(row, spec, key=Key("ANTHROPIC_API_KEY", KEY))
         yield gateway, gateway.pointed(call).endpoint
     finally:
         gateway.close()
@@ -113,7 +113,7 @@ def proxy(
 
 def heard(gateway: ProxyClient) -> list[Said]:
     said: list[Said] = []
-    gateway.listen(said.append)
+    gateway.note = said.append
     return said
 
 
