@@ -27,18 +27,6 @@ def shows_token(route: respx.Route) -> bool:
     return "made-up-token" in str(request.headers.raw) + str(request.url)
 
 
-@looped(301, 302, 307, 308)
-async def test_a_repository_that_was_renamed_is_found(
-    status: int, rest: Rest, forge: respx.MockRouter
-) -> None:
-    moved = {"location": f"{API}/repositories/9"}
-    forge.get(f"{API}/repos/octo/old").respond(status, headers=moved)
-    found = forge.get(f"{API}/repositories/9").respond(json=ANN)
-
-    assert await rest.get("/repos/octo/old") == ANN
-    assert shows_token(found)
-
-
 @looped(
     OTHER,
     "https://api.example.org:8443",
@@ -77,16 +65,6 @@ async def test_a_redirect_does_not_leave_https(
 
     with pytest.raises(Unavailable, match="brat refused a redirect to http"):
         await rest.get("/user")
-
-
-async def test_redirects_come_to_an_end(rest: Rest, forge: respx.MockRouter) -> None:
-    route = forge.get(f"{API}/user")
-    route.respond(302, headers={"location": f"{API}/user"})
-
-    with pytest.raises(Unavailable, match="redirected more than 3 times"):
-        await rest.get("/user")
-
-    assert route.call_count == 16  # four tries
 
 
 @looped(307, 308)
