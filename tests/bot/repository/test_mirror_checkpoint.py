@@ -145,26 +145,6 @@ def test_one_that_is_of_no_use_is_named_and_the_next_is_taken(
     assert other.state == mirror.state
 
 
-def test_when_every_checkpoint_is_gone_a_clone_without_history_brings_it(
-    tmp_path: Path, address: Address
-) -> None:
-    opened = opener(tmp_path, address)
-    mirror = begun(opened("mirror"))
-    mark(mirror)
-    other = opened("other")
-    other.look()
-    said(address.bare, "update-ref", "-d", checkpoint.ref_of(NOW))
-    again = opened("other")
-
-    again.look()
-
-    assert again.state == mirror.state
-    assert history(again) == history(mirror)
-    write(again, *paused(again))
-    mirror.look()
-    assert mirror.state == again.state
-
-
 def test_a_deleted_mirror_cannot_put_back_what_it_no_longer_has(
     tmp_path: Path, file_address: Address
 ) -> None:
