@@ -1,6 +1,5 @@
 """One session without a convoy: the job's inputs say what is wanted."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -48,16 +47,6 @@ def test_it_leaves_a_patch_and_says_what_it_did(forge: Forge) -> None:
     assert left.result["summary"] == "I greeted."
     assert f"\n{patch}\n" in outputs(forge)
     assert "\nI greeted.\n" in outputs(forge)
-
-
-def test_no_output_and_no_line_names_a_convoy_that_is_not_there(forge: Forge) -> None:
-    left = prompted(forge, GITHUB_STEP_SUMMARY=str(forge.root / "summary"))
-
-    said = outputs(forge) + (forge.root / "summary").read_text() + left.said + left.err
-    assert "\nsuccess\n" in outputs(forge)
-    assert "prompt-1" not in said, said
-    for name in ("session-id", "attempt", "branch"):
-        assert re.search(rf"(?m)^{name}<<(\S+)\n\n\1$", outputs(forge)), name
 
 
 def test_the_agent_is_told_the_prompt_as_others_words(forge: Forge) -> None:
