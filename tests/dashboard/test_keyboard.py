@@ -145,25 +145,6 @@ async def test_each_action_has_a_key(opens: Opens, tab: Tab) -> None:
             await press(page, name, says)
 
 
-async def test_what_a_key_opened_stays_open_until_escape(
-    opens: Opens, tab: Tab
-) -> None:
-    page, rules = tab.page, busy()
-    async with opens(rules) as visit:
-        await page.goto(visit.address())
-        await reach(page, "summary")
-        await page.keyboard.press("Enter")
-        opened = page.locator("details[open]")
-        await expect(opened).to_have_count(1)
-        rules.accepted(3, "c" * 40)
-        await expect(page.get_by_role("link", name="2 needs-review")).to_be_visible()
-        await expect(opened).to_have_count(1)
-        await expect(page.locator("summary:focus")).to_have_count(1)
-        await page.keyboard.press("Escape")
-        await expect(opened).to_have_count(0)
-        await expect(page.locator("summary:focus")).to_have_count(1)
-
-
 async def test_what_is_typed_stays_while_the_page_changes(
     opens: Opens, tab: Tab
 ) -> None:

@@ -92,21 +92,6 @@ async def test_pages_and_files_are_packed_for_who_can_read_that(opens: Opens) ->
             assert packed.content == whole.content == refused.content
 
 
-async def test_a_page_is_kept_until_the_log_moves(
-    opens: Opens,
-) -> None:
-    rules = many()
-    async with opens(rules) as visit:
-        first, again = await visit.text("/waits"), await visit.text("/waits")
-        async with visit.http.stream("GET", "/events") as events:
-            rules.do(BlockTask(convoy=NAME, task=MANY, why="it was changed"))
-            await anext(events.aiter_lines())
-        after = await visit.text("/waits")
-
-    assert first == again
-    assert ("it was changed" in first, "it was changed" in after) == (False, True)
-
-
 @looped(
     *(("/nope", 404), (f"/convoys/{NAME}/tasks/999", 404), ("/?token=guess", 403)),
     ("/convoys/%3Cscript%3Ealert(1)%3C%2Fscript%3E", 404),

@@ -84,13 +84,6 @@ async def test_a_body_that_is_no_json_is_said_so(here: Town) -> None:
     assert answer.json()["message"] == "Problems parsing JSON"
 
 
-async def test_a_stranger_may_write_an_issue_but_not_label_it(here: Town) -> None:
-    issue = await here.post("issues", {"title": "x", "labels": ["brat"]}, by="mallory")
-
-    assert issue["labels"] == []
-    assert issue["author_association"] == "NONE"
-
-
 @looped(
     ({"title": " "}, "title"),
     ({"title": "x" * 257}, "title"),

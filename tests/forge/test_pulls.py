@@ -77,16 +77,6 @@ async def build(checkout: Checkout, strategy: str) -> None:
         await checkout.git("commit", "--quiet", "-m", "Squashed")
 
 
-async def test_a_squash_without_moving_the_head_does_not_merge(here: Town) -> None:
-    checkout, pull = await pulled(here)
-    await advance_main(here, checkout)
-    await build(checkout, "squash")
-
-    await checkout.git("push", "--quiet", "origin", "HEAD:main")
-
-    assert await landed(here, pull) == ("open", False, None)
-
-
 async def test_what_moves_or_goes_with_its_base_closes_merged_or_not(
     here: Town,
 ) -> None:
