@@ -64,13 +64,6 @@ def stubborn() -> int:
     return 0
 
 
-def linger() -> int:
-    """End, but leave a child behind in the same group."""
-    child = subprocess.Popen(["sleep", "600"])
-    say(f"child {child.pid}")
-    return 0
-
-
 def upload() -> int:
     """Hand an artifact over by HTTP, as a starter on another machine would."""
     archive = io.BytesIO()
@@ -97,7 +90,6 @@ DEEDS = {
     "look": look,
     "wait": wait,
     "stubborn": stubborn,
-    "linger": linger,
     "upload": upload,
     "fail": fail,
 }
