@@ -59,7 +59,6 @@ def spec(number: int, **given: object) -> TaskSpec:
 
 
 def settings(**given: object) -> Settings:
-    """Return settings with one shell engine."""
     engines = {"default": EngineSpec(type="shell", args=("true",))}
     return Settings(**{"engines": engines, **given})  # type: ignore[arg-type]
 
@@ -252,7 +251,6 @@ class Rules:
 
     @property
     def convoy(self) -> Convoy:
-        """The story's convoy."""
         return self.state.convoys[NAME]
 
     @property
@@ -270,7 +268,6 @@ class Rules:
         return task
 
     def attempt(self, number: int) -> Attempt:
-        """Return the attempt that runs."""
         attempt = self.task(number).attempt
         assert attempt is not None
         return attempt

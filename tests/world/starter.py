@@ -81,7 +81,6 @@ def upload() -> int:
 
 
 def fail() -> int:
-    """Fail without a result."""
     say("this is how it failed")
     return 3
 

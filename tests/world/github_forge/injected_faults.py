@@ -12,8 +12,6 @@ from tests.world.traffic import Exchange
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rule:
-    """Which calls are refused, and how."""
-
     method: str
     """A regular expression for all of it."""
     path: str
@@ -28,8 +26,6 @@ class Rule:
 
 @dataclass(frozen=True)
 class Met:
-    """A call that a rule met."""
-
     rule: Rule
     method: str
     path: str
