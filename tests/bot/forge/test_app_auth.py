@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import jwt
 import pytest
 import respx
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -21,8 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from bot.forge.app_auth import MARGIN_S, AppJwt, AppKey, AppTokens, Grant
-from bot.forge.pace import ForgeClock
+from bot.forge.app_auth import MARGIN_S, AppKey, AppTokens, Grant
 from bot.forge.rest import Refused
 from brat.forge.storage.forge_state import Forge
 from grite.errors import BratError, Unavailable
@@ -240,22 +238,6 @@ async def test_an_odd_answer_does_not_give_the_token_away(
 
 
 # --- an App's private key: it signs, and nothing shows it -----------------------------
-
-
-async def test_what_is_signed_begins_earlier_and_lasts_ten_minutes(
-    hand: HandTime,
-) -> None:
-    private, public = pair()
-    source = AppJwt(AppKey.from_pem("Iv1.x", private), ForgeClock(hand.time))
-
-    said = jwt.decode(
-        await source.token(),
-        public,
-        algorithms=["RS256"],
-        options={"verify_exp": False},
-    )
-
-    assert said == {"iat": NOON - 60, "exp": NOON + 540, "iss": "Iv1.x"}
 
 
 async def test_nothing_shows_the_key(client: httpx.AsyncClient) -> None:

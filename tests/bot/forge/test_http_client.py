@@ -12,7 +12,7 @@ from hypothesis import example, given, strategies as st
 from bot.forge import payloads
 from bot.forge.pace import Pace
 from bot.forge.rest import Refused, Rest
-from bot.forge.transport import JSON_BYTES, Wire
+from bot.forge.transport import Wire
 from grite.errors import Unavailable
 from tests.world.cases import looped
 from tests.world.hand import HandTime
@@ -148,20 +148,6 @@ class Endless(httpx.AsyncByteStream):
         while True:
             self.read += 1_000_000
             yield b" " * 1_000_000
-
-
-async def test_an_answer_without_end_is_cut_off(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    body = Endless()
-    route = forge.get(f"{API}/user")
-    route.return_value = httpx.Response(200, stream=body)
-
-    with pytest.raises(Unavailable, match="larger than 10000000 bytes"):
-        await rest.get("/user")
-
-    assert route.call_count == 1
-    assert body.read <= JSON_BYTES + 1_000_000
 
 
 async def test_a_download_without_end_is_refused(
