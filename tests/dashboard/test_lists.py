@@ -53,17 +53,6 @@ async def test_what_is_set_aside_is_on_the_first_page(opens: Opens) -> None:
     assert f"brat task retry 1 --convoy {NAME}" in page
 
 
-async def test_the_first_page_says_how_much_more_there_is(opens: Opens) -> None:
-    async with opens(many()) as visit:
-        page = await visit.text("/")
-
-    waits, queued = URGENT + 2, MANY - URGENT - 2
-    assert page.count("<details>") == URGENT
-    to = f"/tasks?state=queued&amp;convoy={NAME}"
-    assert f'<a href="{to}">{queued} queued</a>' in page
-    assert f'<a href="/waits">All {waits} items waiting for you</a>' in page
-
-
 async def test_pages_hold_every_task_once(opens: Opens) -> None:
     seen: list[str] = []
     async with opens(many()) as visit:

@@ -84,19 +84,6 @@ def test_a_link_out_of_the_checkout_is_no_prompt(forge: Forge, tmp_path: Path) -
     assert "The prompt-file 'task.md' is not a file in the checkout." in left.err
 
 
-def test_what_the_gate_protects_is_refused_and_what_a_failed_agent_did_is_kept(
-    forge: Forge,
-) -> None:
-    evil = "mkdir .github; echo x > .github/x.yml; echo half > half.txt; exit 3"
-
-    left = prompted(forge, BRAT_TASK_ARGS=f"sh -c '{evil}'")
-
-    assert left.status == 1
-    assert left.result["outcome"] == "crashed"
-    assert ".github/x.yml" in " ".join(left.result["refusals"])
-    assert "half.txt" in (left.folder / "work.patch").read_text()
-
-
 @looped(
     ({"BRAT_TASK_ENGINE": "claude_code"}, "did you mean claude-code?"),
     ({"BRAT_TASK_ENGINE": ""}, "The input engine is ''; use one of claude-code,"),
