@@ -56,7 +56,6 @@ class Collector:
         self.broken: list[str] = []
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note what cannot be collected."""
         if report.failed:
             self.broken.append(f"{report.nodeid}: {report.longreprtext}")
 

@@ -11,10 +11,8 @@ from tests.attacks.machine import Machine
 from tests.attacks.surroundings import SECRET
 from tests.runner.job import Forge, Left
 from tests.world.given_secrets import given_in
-from tests.world.patience import patient
 from tests.world.program import ran
 
-WAIT_S = patient(90)
 WORKER = """\
 import subprocess, sys
 runner = [sys.executable, "-I", "-m", "runner"]

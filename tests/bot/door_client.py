@@ -46,7 +46,6 @@ def signature(body: bytes, secret: str = SECRET) -> str:
 def headers_of(
     body: bytes, event: str = "issues", secret: str = SECRET, delivery: str = GUID
 ) -> dict[str, str]:
-    """Return the headers of a delivery as GitHub sends it."""
     return {
         "X-Hub-Signature-256": signature(body, secret),
         "X-GitHub-Event": event,

@@ -26,8 +26,6 @@ BUNDLE = ("work.bundle", b"# v2 git bundle\n")
 
 
 class Who(TypedDict):
-    """Which attempt a session is."""
-
     convoy: str
     task: int
     attempt: int
@@ -59,7 +57,6 @@ def result(**given: object) -> bytes:
 def claim(
     fact: Event | Claim = UP, *, actor: bytes = ACTOR, issue: bytes = ISSUE
 ) -> GriteEvent:
-    """Return what a session says of itself."""
     return GriteEvent(issue, actor, 5, CommentAdded(body_of(fact, fact.sentence())))
 
 

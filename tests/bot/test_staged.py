@@ -55,10 +55,3 @@ async def test_it_goes_on_once_staged_is_taken_out(here: Room) -> None:
     assert here.labels() == {"brat:active"}
     assert f"refs/heads/convoy/{NAME}/base" in branches(here)
     assert "Staged" not in here.spoken()[0]
-
-
-async def test_a_staged_convoy_can_be_cancelled(here: Room) -> None:
-    await here.answer("/brat cancel")
-
-    assert here.convoy_state() == "failed"
-    assert here.labels() == {"brat:failed"}

@@ -41,10 +41,6 @@ LEGAL = (
     *("a{b}", "a;b", "a|b", "$(id)", "it's", 'a"b', "x/HEAD", "y" * 180),
 )
 OURS = ("brat", "convoy", "brat/queue", "brat/queue/x", "convoy/x/base", "refs/x")
-VARIABLES = (
-    *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"),
-    *("GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_PREFIX"),
-)
 
 
 def git(cwd: Path, *words: str, check: bool = True) -> str:
@@ -319,24 +315,6 @@ def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
     )
 
 
-def test_a_git_folder_elsewhere_and_a_long_argument_are_no_hindrance(
-    origin: Path,
-) -> None:
-    """A text of more bytes than a file's name may have is asked for as a file."""
-    script, prompt = "echo b >> a.txt; " * 30, "/bin/" + "y" * 300
-    configured = (
-        "[engine.default]\ntype = 'shell'\n"
-        f"args = ['sh', '-c', '{script}', '{prompt}']\n[ci]\ncommand = 'true'\n"
-    )
-    commit(origin, configured, ".brat/config.toml")
-    where = cloned(origin, f"--separate-git-dir={origin.parent / 'elsewhere.git'}")
-    (where / "sub").mkdir()
-
-    assert find(where / "sub").top == where
-    done = ran((BRAT, "init"), cwd=where)
-    assert "CI: true" in done.stderr
-
-
 def test_a_name_in_any_encoding_is_a_persons(origin: Path) -> None:
     for name, login in (("Jürgen", "j-rgen"), ("J\udcfcrgen", "you")):
         git(origin, "config", "user.name", name)
@@ -363,18 +341,6 @@ def test_what_a_clone_has_that_others_lack_is_named(
         told = capsys.readouterr().err
         assert said in told
         assert ("the log has no signing key" in told) == bool(remote)
-
-
-def test_what_git_tells_its_hooks_of_another_repository_is_not_heeded(
-    origin: Path, tmp_path: Path
-) -> None:
-    told = {name: str(tmp_path / "nowhere") for name in VARIABLES}
-    env = CLEAN | told | {"HOME": str(tmp_path)}
-
-    done = ran((BRAT, "init"), cwd=origin, env=env)
-
-    assert done.returncode == 0, done.stderr
-    assert f"registered {origin}" in done.stderr
 
 
 def test_the_tags_of_the_branch_are_brought_and_no_others(origin: Path) -> None:

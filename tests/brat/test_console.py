@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from brat.commands.command_line import command_line
 from brat.commands.mcp_server import typed
-from brat.terminal.console import from_here, name_repository, say
+from brat.terminal.console import from_here, name_repository
 from grite.errors import BratError
 from tests.world.cases import looped
 from tests.world.patience import patient
@@ -22,14 +22,6 @@ def here() -> Iterator[None]:
     name_repository(Path())
     yield
     name_repository(Path())
-
-
-def test_a_path_between_colons_is_no_picture(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    say("src/:smile:/a.py [bold]")
-
-    assert capsys.readouterr().err == "src/:smile:/a.py [bold]\n"
 
 
 def test_commands_name_a_repository_that_is_not_here(tmp_path: Path) -> None:

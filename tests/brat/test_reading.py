@@ -99,22 +99,6 @@ def test_what_is_of_no_use_is_not_used(
     assert states.decode_reading(file.read_bytes()).head == told.log.head()
 
 
-def test_without_a_cache_a_reader_begins_at_a_checkpoint(
-    told: Telling, read_commits: list[str]
-) -> None:
-    told.mark()
-    told.rules.started(1)
-    new = told.tell()
-    expected = truth(told)
-    read_commits.clear()
-
-    state = Reader(told.path).read()
-
-    assert read_commits == [new]
-    assert state == expected
-    assert (told.path / CACHE / "state.json").exists()
-
-
 def test_a_clone_without_history_is_read_from_its_checkpoint_or_says_what_to_do(
     told: Telling, tmp_path: Path
 ) -> None:
@@ -133,19 +117,6 @@ def test_a_clone_without_history_is_read_from_its_checkpoint_or_says_what_to_do(
         Reader(bare).read()
     said(bare, "fetch", "-q", "--unshallow", told.path.as_uri(), wal)
     assert Reader(bare).read() == truth(told)
-
-
-def test_a_bad_checkpoint_is_passed_over(told: Telling) -> None:
-    told.mark()
-    bad = checkpoint.ref_of(NOW + 1)
-    said(told.path, "update-ref", bad, commit(told.path, {"a": b"1"}))
-
-    reader = Reader(told.path)
-    reader.read()
-
-    assert reader.state == truth(told)
-    (notice,) = reader.notices
-    assert notice.startswith(f"{bad} cannot be used: ")
 
 
 def test_checkpoints_are_held_against_the_log(told: Telling) -> None:

@@ -186,54 +186,6 @@ async def test_one_refusal_is_said_the_rest_is_done_and_a_second_run_finishes(
     assert [one["number"] for one in await here.get("pulls")] == [1]
 
 
-RULESET = {
-    "name": "Only ours",
-    "target": "branch",
-    "enforcement": "active",
-    "conditions": {"ref_name": {"include": ["refs/heads/brat-*"], "exclude": []}},
-    "rules": [{"type": "creation"}],
-}
-NO_TOKENS = "`octo` forbids access via a personal access token (classic)."
-EXCLUDE = "exempt the branches that brat creates from your rules, then try again ("
-KEY_LINE = f"store the engine's key: gh secret set {SECRET} --repo {REPO}"
-
-
-KEY_PATH = f".*/actions/secrets/{SECRET}"
-
-
-@pytest.mark.parametrize(
-    ("refused", "says", "hand", "page", "undone"),
-    [
-        (None, "GH013: Repository rule", EXCLUDE, "rules", (8, 9)),
-        (KEY_PATH, NO_TOKENS, KEY_LINE, "secrets/actions", (6,)),
-    ],
-)
-async def test_a_rule_that_forbids_is_named_with_its_page_and_stops_one_step(
-    person: Person,
-    here: Town,
-    refused: str | None,
-    says: str,
-    hand: str,
-    page: str,
-    undone: tuple[int, ...],
-) -> None:
-    person.variables = f"{SECRET}={given('sk-ant-made-up-key-of-a-person')}"
-    if refused:
-        here.faults.refuse("PUT", refused, 403, says)
-    else:  # the ruleset forbids the push
-        await here.post("rulesets", RULESET, by="alice")
-
-    said = await person.type("--yes")
-
-    (line,) = (each for each in said.lines if says.strip(".") in each)
-    assert line.startswith(f"  hand  {hand}"), line
-    assert line.endswith(f"/{REPO}/settings/{page}"), line
-    left = [*["ok"] * 8, "hand", "ok"]
-    for step in undone:
-        left[step] = "do"
-    assert done(await person.type()) == left
-
-
 @pytest.mark.parametrize(("method", "path"), sampled(STEPS, STEPS[5:6]))
 async def test_a_kill_at_any_step_and_a_second_run_finish(
     person: Person, here: Town, method: str, path: str
@@ -300,22 +252,6 @@ async def test_no_key_is_stored_where_other_branches_could_read_it(
     assert secrets_of(here) == {}
 
 
-async def test_the_key_of_the_persons_terminal_is_stored_once_they_agree(
-    person: Person, here: Town
-) -> None:
-    key = given("sk-ant-made-up-key-of-a-person")
-    person.variables = f"{SECRET}={key}"
-
-    shown = await person.type()
-    assert f"do    store your {SECRET} from this terminal" in shown.err
-    assert secrets_of(here) == {}
-
-    said = await person.type("--yes")
-
-    assert f"ok    the secret {SECRET} exists" in said.err
-    assert secrets_of(here)[SECRET] == Opened("", SECRET, key)
-
-
 @looped(
     ("", "codex", "wanted", "each job installs codex"),
     ("", "", "wanted", "directly on the job's machine"),
@@ -347,17 +283,6 @@ async def test_of_several_workflows_the_person_names_the_one_that_judges(
     named = await person.type("--yes --ci extra.yml")
     assert "ok    brat starts extra.yml on each candidate" in named.err
     assert (await here.get(CI_VARIABLE, by="alice"))["value"] == "extra.yml"
-
-
-async def test_an_apps_pushes_start_ci_without_that_variable(
-    person: Person, here: Town
-) -> None:
-    named = {"name": "BRAT_APP_ID", "value": "4711"}
-    await here.post("actions/variables", named, by="alice")
-
-    said = await person.type()
-
-    assert "no workflow here runs on pushes to brat/queue/**" in said.err
 
 
 async def test_rules_that_people_made_stay(person: Person, here: Town) -> None:

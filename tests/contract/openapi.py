@@ -36,8 +36,6 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation, and how its path is recognized."""
-
     path: str
     pattern: re.Pattern[str]
     method: str
@@ -193,7 +191,6 @@ class Contract:
 
 
 def pattern(path: str) -> re.Pattern[str]:
-    """Return what recognizes a path of the description."""
     parts = re.split(r"\{([^}]*)\}", path)
     made = re.escape(parts[0])
     for name, literal in zip(parts[1::2], parts[2::2], strict=True):

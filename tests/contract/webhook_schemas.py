@@ -65,7 +65,6 @@ def description(host: str = "api.github.com") -> dict[str, Any]:
 
 @cache
 def webhooks(host: str = "api.github.com") -> Schemas:
-    """Return the schemas of a kind of GitHub."""
     return Schemas(description(host))
 
 

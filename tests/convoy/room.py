@@ -15,7 +15,6 @@ GREEN = Checks(verdict="green", names=("ci",))
 
 
 def why(refused: object) -> str:
-    """Return why something was refused."""
     assert isinstance(refused, Refusal)
     return refused.why
 
@@ -35,7 +34,6 @@ def due(
 
 
 def begins(rules: Rules, refs: dict[str, str] | None = None) -> list[Begin]:
-    """Return what is to start."""
     return [each for each in due(rules, refs) if isinstance(each, Begin)]
 
 

@@ -1,11 +1,9 @@
 # ruff: noqa: E501  each fault is one line, and its snapshot too
-import json
 import tomllib
-from collections.abc import Mapping
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.config import WINDOW_MS, ConfigError, due, load, schema
@@ -308,54 +306,6 @@ def test_one_wrong_value_is_told(text: str, told: str) -> None:
     (said,) = faults(CODEX + text).split("\n")
 
     assert told in said
-
-
-SCALARS = st.text(max_size=8) | st.integers() | st.booleans() | st.floats()
-VALUES = st.recursive(
-    SCALARS,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    ),
-    max_leaves=6,
-)
-NAMES = st.one_of(
-    st.sampled_from(
-        ["engine", "default", "type", "args", "refinery", "strategy", "ci", "command"]
-    ),
-    st.text(max_size=5),
-)
-
-
-def toml(value: object) -> str:
-    return json.dumps(value, separators=(", ", " = "))
-
-
-TABLES = st.dictionaries(NAMES, st.dictionaries(NAMES, VALUES, max_size=3), max_size=3)
-
-
-def lines(table: Mapping[str, object]) -> str:
-    return "\n".join(f"{toml(key)} = {toml(value)}" for key, value in table.items())
-
-
-@settings(deadline=None)
-@given(st.text() | TABLES.map(lines))
-def test_any_text_is_taken_or_refused_in_single_lines(text: str) -> None:
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        begins = "x: line "
-    else:
-        begins = "x: "
-
-    faulty: tuple[str, ...] = ()
-    try:
-        load(text, source="x").settings()
-    except ConfigError as error:
-        faulty = error.faults
-    for line in faulty:
-        assert line.startswith(begins)
-        assert len(line.splitlines()) == 1
 
 
 def test_the_schema_takes_what_is_valid_and_refuses_what_is_refused() -> None:

@@ -1,4 +1,3 @@
-from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.gate import ci_files
@@ -101,16 +100,6 @@ def test_a_command_is_proposed_for_a_reason_and_for_no_other(
     told: str | None, files: dict[str, str]
 ) -> None:
     assert command(files) == told
-
-
-@settings(deadline=None)
-@given(
-    st.dictionaries(
-        st.sampled_from(["Makefile", "package.json", "pyproject.toml"]), st.text()
-    )
-)
-def test_any_content_is_lived_with(files: dict[str, str]) -> None:
-    proposed(files)
 
 
 @looped(

@@ -2,7 +2,7 @@ from msgspec.structs import replace
 
 from convoy.events.merge_events import MergeFailed
 from convoy.events.session_events import TaskStarted
-from convoy.kinds import half_done, unmerged
+from convoy.kinds import half_done
 from convoy.model import ids
 from convoy.model.records import Cause
 from convoy.model.work import Resolution
@@ -131,30 +131,6 @@ def resolving(rules: Rules, base: str = MERGE) -> TaskStarted:
     )
     rules.do(start)
     return rules.noted(TaskStarted)[-1]
-
-
-def test_the_next_attempt_starts_from_both_sides_and_is_measured_from_the_tip() -> None:
-    rules = conflicting()
-    task = rules.task(1)
-    left = unmerged(rules.convoy, task)
-    assert left is not None
-    assert (left.attempt, left.commit, left.base, left.paths) == (
-        *(1, sha("a"), sha("0")),
-        ("a.py",),
-    )
-
-    told = resolving(rules)
-
-    assert (told.base, told.root, told.resolves and told.resolves.told) == (
-        *(MERGE, NEWEST),
-        "Both sides.",
-    )
-    attempt = rules.attempt(1)
-    assert (attempt.resolves, attempt.ground) == (MERGE, MERGE)
-    rules.do(made(AcceptWork, attempt=2, commit=sha("c"), base=NEWEST))
-    task = rules.task(1)
-    assert task.work is not None
-    assert (task.state, task.work.base, task.unmerged) == ("needs-review", NEWEST, None)
 
 
 def test_an_attempt_that_goes_on_from_half_a_resolution_still_makes_it_fit() -> None:

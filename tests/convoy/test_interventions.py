@@ -126,21 +126,6 @@ def test_each_piece_of_advice_is_a_command_that_is_understood() -> None:
     assert len(seen) > 6, seen
 
 
-def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
-    rules = Rules().planned(spec(1), spec(2), approvals=1)
-    rules.started(1).accepted(1, sha("a"))
-    [found] = interventions(rules.state, rules.now)
-    assert (found.kind, found.task) == ("kept_back", 1)
-    assert found.why == "pull request #11 is waiting for 1 more approval of its work"
-
-    rules.do(hold_events.WorkHeld(convoy=NAME, task=0, label="brat:hold"))
-    [found] = interventions(rules.state, rules.now)
-    assert (found.task, found.why) == (
-        0,
-        "it is held until the label brat:hold is removed",
-    )
-
-
 def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(ActionDone(key=f"pull:{NAME}/0", number=20))

@@ -14,7 +14,6 @@ from convoy.rules.verdict import (
     CiVerdict,
     Reporters,
     judge,
-    may_turn,
 )
 from tests.world.cases import looped
 from tests.world.rules import made
@@ -210,29 +209,6 @@ def test_a_workflow_that_still_runs_may_bring_another_check() -> None:
     assert judge([], (), OWN, running=True).verdict == "pending"
     assert judge([check(1, said="failure")], (), OWN, running=True).verdict == "red"
     assert judge([check(1)], ("test",), OWN, running=True).verdict == "pending"
-
-
-@given(
-    st.lists(checks, max_size=4, unique_by=lambda c: c.id),
-    st.lists(checks, max_size=4, unique_by=lambda c: c.id),
-    st.sets(st.sampled_from(["test", "lint", "docs"])),
-    st.booleans(),
-)
-@settings(deadline=None)
-def test_statuses_that_are_not_asked_for_would_not_make_it_green(
-    runs: list[Check],
-    statuses: list[Check],
-    required: set[str],
-    running: bool,  # noqa: FBT001  drawn
-) -> None:
-    names = tuple(sorted(required))
-    alone = judge(runs, names, OWN, running=running)
-    said = [replace(one, is_status=True, app="") for one in statuses]
-    together = judge([*runs, *said], names, OWN, running=running)
-
-    if not may_turn(alone, names):
-        turned = (alone.verdict, together.verdict) == ("pending", "red")
-        assert turned or together.verdict == alone.verdict
 
 
 # --- whose word counts: what others write turns nothing green -------------------------

@@ -123,7 +123,6 @@ def failing(times: int, attempts: int = 9) -> Rules:
 
 
 def owed(rules: Rules) -> tuple[list[Pause], list[int]]:
-    """Return what is to pause, and the tasks that are to start."""
     pauses = [each for each in due(rules) if isinstance(each, Pause)]
     return pauses, [each.task for each in begins(rules)]
 

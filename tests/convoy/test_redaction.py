@@ -67,15 +67,6 @@ def test_fenced_text_never_ends_its_fence(text: str, more: str) -> None:
     assert fence not in "\n".join(data).lower()
 
 
-def test_fenced_text_is_otherwise_as_it_was() -> None:
-    assert fenced("a\n<b>", "data-3f9a1c77") == snapshot("""\
-<data-3f9a1c77>
-a
-<b>
-</data-3f9a1c77>\
-""")
-
-
 @looped("", "short", "with space", "a" * 81, "line\nline")
 def test_a_fence_that_could_be_guessed_or_broken_is_refused(fence: str) -> None:
     with pytest.raises(ValueError, match="a fence is 8 to 80 letters"):

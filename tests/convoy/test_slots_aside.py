@@ -90,7 +90,6 @@ LABELS = ids.item("show", NAME, "labels")
 
 
 def shown_again(rules: Rules) -> list[object]:
-    """Return what is to be shown, and to be tried again."""
     return [each for each in due(rules, {}) if isinstance(each, Show | Note)]
 
 

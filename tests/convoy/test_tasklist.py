@@ -284,12 +284,6 @@ def test_a_ticked_item_is_never_a_fault() -> None:
 # --- text is data -------------------------------------------------------------------
 
 
-def test_what_cannot_be_seen_is_taken_out() -> None:
-    text = "- [ ] a\x1b[31mb\x00c\u202ed\u200be\ud800f\U000e0041g\x85h"
-
-    assert only(text).title == "abcdefgh"
-
-
 def test_long_texts_are_cut_and_the_context_stays() -> None:
     title = "word " * 500
     text = f"{'around ' * 5000}\n\n- [ ] {title}\n"

@@ -1,15 +1,13 @@
 import math
 
 import pytest
-from hypothesis import given
 
 from convoy.events.session_events import WorkRefused
 from convoy.log import body_of
 from convoy.log.record import fact_of
-from convoy.model.records import TOKENS_MOST, USD_MOST, Price, Usage
+from convoy.model.records import USD_MOST, Price, Usage
 from convoy.model.session_result import priced, usage_in_words, usage_noted
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
-from tests.convoy.anything import facts
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -19,16 +17,6 @@ SOME = Usage(input_tokens=1_000_000, cached_tokens=500_000, output_tokens=100_00
 
 def refused(attempt: int, usage: Usage) -> RefuseWork:
     return made(RefuseWork, attempt=attempt, cause="failed", usage=usage)
-
-
-@given(facts(Usage), facts(Usage))
-def test_no_sum_is_out_of_bounds(one: Usage, other: Usage) -> None:
-    total = one + other
-
-    assert total == total.bounded
-    assert other + one == total
-    assert 0 <= total.input_tokens <= TOKENS_MOST
-    assert 0 <= total.usd <= USD_MOST
 
 
 def test_what_cannot_be_is_nothing() -> None:

@@ -2,7 +2,7 @@
 
 from tests.dashboard.conftest import SHOWS, TOKEN, Opens, blocked
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, spec
+from tests.world.rules import NAME
 
 RETRY = f"/convoys/{NAME}/tasks/1/retry"
 
@@ -120,14 +120,3 @@ async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
         unknown.text == "unknown command explode; "
         "use one of: approve, retry, revise, pause, resume, cancel, add, follow.\n"
     )
-
-
-async def test_a_plan_is_approved_by_button(opens: Opens) -> None:
-    rules = Rules().planned(spec(1), approve="plan")
-    async with opens(rules) as visit:
-        page = await visit.http.get("/", headers=SHOWS)
-        done = await visit.http.post(f"/convoys/{NAME}/approve", headers=SHOWS)
-
-    assert f'aria-label="approve the plan of {NAME}"' in page.text
-    assert done.status_code == 303
-    assert rules.convoy.state == "active"

@@ -9,7 +9,7 @@ from bot.dashboard.dashboard_source import LogHistory
 from convoy.log.record import follow
 from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens, Visit
-from tests.world.rules import NAME, sha
+from tests.world.rules import sha
 
 
 @pytest.fixture
@@ -38,25 +38,3 @@ async def test_it_reads_on_as_changes_land(visit: Visit, told: Telling) -> None:
     assert "CI time per landed change" in after
     assert "Cost per landed change" not in after  # no session told its cost
     assert 'href="/analytics" aria-current="page"' in after
-
-
-async def test_a_convoys_page_shows_its_sessions_over_time(
-    visit: Visit, told: Telling
-) -> None:
-    before = await visit.text(f"/convoys/{NAME}")
-    told.rules.started(1)
-    told.tell()
-    running = await visit.text(f"/convoys/{NAME}")
-    first = await visit.text("/")
-    told.rules.accepted(1, sha("a")).offered(1, sha("a"), sha("0"))
-    told.rules.landed_as(1, sha("a"))
-    told.tell()
-    landed = await visit.text(f"/convoys/{NAME}")
-
-    assert "Tasks over time" not in before
-    assert '<rect class="running" ' in running
-    assert '<line class="now"' in running
-    assert '<rect class="running" ' in first
-    assert "0 of 1 merged" in first
-    assert '<rect class="landed ci" ' in landed
-    assert '<line class="now"' not in landed

@@ -14,8 +14,6 @@ from tests.world.rules import NAME, Rules, sha, spec
 
 pytestmark = pytest.mark.needs(PROGRAM, "npm")
 
-RETRY = f"/convoys/{NAME}/tasks/5/retry"
-
 
 @pytest.fixture
 async def browser() -> AsyncIterator[Browser]:
@@ -79,21 +77,3 @@ async def test_a_button_pressed_before_the_scripts_are_there_counts(
             "Task 5 is queued again"
         )
         assert tab.page.url == f"{visit.url}/"
-
-
-async def test_another_page_of_this_machine_cannot_press_a_button(
-    opens: Opens, browser: Browser
-) -> None:
-    """The cookie goes along, for it knows no ports: the page's origin tells."""
-    evil = "http://localhost:1/"
-    async with opens(busy()) as visit, browsers.tab(browser) as tab:
-        await signed_in(tab, visit)
-        form = f"<form method=post action={visit.url}{RETRY}><button>Win!</button>"
-        await tab.page.route(
-            evil, lambda route: route.fulfill(body=form, content_type="text/html")
-        )
-        await tab.page.goto(evil)
-        await tab.page.get_by_role("button").click()
-        await expect(tab.page.locator("body")).to_contain_text("Open the address")
-
-    assert visit.rules.task(5).state == "blocked"

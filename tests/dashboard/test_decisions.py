@@ -1,19 +1,13 @@
 """A convoy's page tells what people decided: when, who, with which right."""
 
-from itertools import chain
 from pathlib import Path
 
 from bot.dashboard.dashboard_source import LogHistory
-from bot.requests.verb_table import VERBS
-from convoy.events import Event
-from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
 from convoy.events.people_events import ConvoyPaused, TaskTold
-from convoy.events.plan_events import ConvoyRanked
 from convoy.log.record import follow
 from convoy.rules.people import BlockTask, DropTask, RetryTask
 from convoy.views.history import (
     CONVOYS_KEPT,
-    MAINTAIN,
     MOST_DECISIONS,
     DecisionHistory,
 )
@@ -43,18 +37,6 @@ async def test_the_newest_decision_comes_first(opens: Opens, tmp_path: Path) -> 
     assert found == sorted(found)
     assert shown.count(" (write), <time") == len(who) + 1  # who asked for it all
     assert "Keep &lt;b&gt;names" in shown
-
-
-def test_rights_are_those_of_the_verbs() -> None:
-    decided: dict[str, tuple[type[Event], ...]] = {
-        "merge": (MergeRequested, WorkTakenBack),
-        "unqueue": (MergeWithdrawn,),
-        "priority": (ConvoyRanked,),
-    }
-
-    assert {one.name for one in VERBS if one.right == "maintain"} == {*decided}
-    known: set[type[Event]] = {*MAINTAIN}
-    assert {*chain(*decided.values())} == known
 
 
 def test_the_newest_are_kept() -> None:

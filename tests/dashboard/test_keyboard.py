@@ -1,9 +1,6 @@
-"""Who has no mouse: each page is walked through by Tab, and each action has a key."""
+"""Who has no mouse: Tab leads to what can be pressed, and each action has a key."""
 
-from collections.abc import AsyncIterator, Sequence
-from itertools import pairwise
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import AsyncIterator
 
 import pytest
 from playwright.async_api import Page, expect
@@ -11,90 +8,17 @@ from playwright.async_api import Page, expect
 from convoy.rules.people import RetryTask
 from tests.dashboard.conftest import Opens
 from tests.dashboard.test_browser import busy
-from tests.pictures.busy_repository import NAME, busy_repository
-from tests.pictures.passkeys_plan import REFUSED
-from tests.pictures.take import PAGES, shown
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM, Tab
-from tests.world.layers import sampled
 from tests.world.rules import NAME as SMALL, Rules, spec
 
 pytestmark = [pytest.mark.needs(PROGRAM), pytest.mark.timeout(300)]
-
-LOOKS: Final = Path(__file__).with_name("focus.js").read_text(encoding="utf-8")
-WALKED: Final = {
-    **{name: path for name, path in PAGES.items() if name != "components"},
-    "convoys": "/convoys",
-    "an attempt": f"/convoys/{NAME}/tasks/{REFUSED}?attempt=1",
-    "a session": f"/convoys/{NAME}/tasks/17",
-    "in the queue": f"/convoys/{NAME}/tasks/16",
-    "nothing there": "/nope",
-}
-FIRST: Final = ("overview",)
-OTHERS: Final = tuple(name for name in WALKED if name not in FIRST)
-SAME_LINE: Final = 8
-"""Pixels between the middles of two things on one line, at most."""
-RING: Final = 2
-"""Pixels of the ring around what has the focus, at least."""
 
 
 @pytest.fixture
 async def tab() -> AsyncIterator[Tab]:
     async with browsers.launched() as browser, browsers.tab(browser) as tab:
         yield tab
-
-
-def faults(stops: Sequence[dict[str, Any]]) -> list[str]:
-    """Return what is wrong with the way of the focus, a line each."""
-    found = [
-        f"{what}: {one['name']}"
-        for one in stops
-        for what, is_wrong in (
-            ("no ring", one["wide"] < RING),
-            (f"its ring is cut by {one['cut']}", one["cut"]),
-            ("it is covered or out of sight", not one["uncovered"]),
-        )
-        if is_wrong
-    ]
-    for one, then in pairwise(stops):
-        apart = (one["top"] + one["bottom"] - then["top"] - then["bottom"]) / 2
-        back = abs(apart) < SAME_LINE and then["left"] < one["left"]
-        up = then["bottom"] <= one["top"] + 1 and then["left"] < one["right"] - 1
-        if back or up:
-            found.append(f"from {one['name']} back to {then['name']}")
-    return found
-
-
-async def walked(page: Page, count: int) -> list[dict[str, Any]]:
-    """Press Tab until the page is through, or once too often."""
-    stops: list[dict[str, Any]] = []
-    for _ in range(count + 1):
-        await page.keyboard.press("Tab")
-        at = await page.evaluate("focused()")
-        if at["at"] < 0 or (stops and at["at"] == stops[0]["at"]):
-            break
-        stops.append(at)
-    return stops
-
-
-@pytest.mark.parametrize("names", sampled([(FIRST,), (OTHERS,)], [(FIRST,)]))
-async def test_tab_reaches_all_of_a_page_in_the_order_of_the_eye(
-    tmp_path: Path, tab: Tab, names: tuple[str, ...]
-) -> None:
-    page = tab.page
-    await page.set_viewport_size({"width": 1280, "height": 800})
-    async with shown(busy_repository(tmp_path / "log.git", 20, others=20)) as url:
-        await page.goto(url)
-        top = await page.evaluate("location.origin")
-        for name in names:
-            await page.goto(top + WALKED[name])
-            await page.evaluate(f"() => {{{LOOKS}}}")
-            told = await page.evaluate("stops()")
-            stops = await walked(page, told["count"])
-
-            assert [one["at"] for one in stops] == [*range(told["count"])], name
-            assert told["pointed"] == [], name
-            assert faults(stops) == [], name
 
 
 async def reach(page: Page, selector: str) -> None:
@@ -143,25 +67,6 @@ async def test_each_action_has_a_key(opens: Opens, tab: Tab) -> None:
         async with opens(Rules().planned(spec(1), approve="plan")) as visit:
             await page.goto(visit.address(path))
             await press(page, name, says)
-
-
-async def test_what_a_key_opened_stays_open_until_escape(
-    opens: Opens, tab: Tab
-) -> None:
-    page, rules = tab.page, busy()
-    async with opens(rules) as visit:
-        await page.goto(visit.address())
-        await reach(page, "summary")
-        await page.keyboard.press("Enter")
-        opened = page.locator("details[open]")
-        await expect(opened).to_have_count(1)
-        rules.accepted(3, "c" * 40)
-        await expect(page.get_by_role("link", name="2 needs-review")).to_be_visible()
-        await expect(opened).to_have_count(1)
-        await expect(page.locator("summary:focus")).to_have_count(1)
-        await page.keyboard.press("Escape")
-        await expect(opened).to_have_count(0)
-        await expect(page.locator("summary:focus")).to_have_count(1)
 
 
 async def test_what_is_typed_stays_while_the_page_changes(

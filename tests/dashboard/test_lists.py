@@ -53,17 +53,6 @@ async def test_what_is_set_aside_is_on_the_first_page(opens: Opens) -> None:
     assert f"brat task retry 1 --convoy {NAME}" in page
 
 
-async def test_the_first_page_says_how_much_more_there_is(opens: Opens) -> None:
-    async with opens(many()) as visit:
-        page = await visit.text("/")
-
-    waits, queued = URGENT + 2, MANY - URGENT - 2
-    assert page.count("<details>") == URGENT
-    to = f"/tasks?state=queued&amp;convoy={NAME}"
-    assert f'<a href="{to}">{queued} queued</a>' in page
-    assert f'<a href="/waits">All {waits} items waiting for you</a>' in page
-
-
 async def test_pages_hold_every_task_once(opens: Opens) -> None:
     seen: list[str] = []
     async with opens(many()) as visit:
@@ -90,21 +79,6 @@ async def test_pages_and_files_are_packed_for_who_can_read_that(opens: Opens) ->
             assert packed.headers["Vary"] == "Accept-Encoding"
             assert "Content-Encoding" not in whole.headers
             assert packed.content == whole.content == refused.content
-
-
-async def test_a_page_is_kept_until_the_log_moves(
-    opens: Opens,
-) -> None:
-    rules = many()
-    async with opens(rules) as visit:
-        first, again = await visit.text("/waits"), await visit.text("/waits")
-        async with visit.http.stream("GET", "/events") as events:
-            rules.do(BlockTask(convoy=NAME, task=MANY, why="it was changed"))
-            await anext(events.aiter_lines())
-        after = await visit.text("/waits")
-
-    assert first == again
-    assert ("it was changed" in first, "it was changed" in after) == (False, True)
 
 
 @looped(

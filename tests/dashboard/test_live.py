@@ -111,19 +111,3 @@ async def test_all_kinds_are_on_the_pages_and_in_the_interface(opens: Opens) -> 
             assert all(
                 f"<code>{command}</code>" in page for command in each["commands"]
             )
-
-
-async def test_what_begins_to_wait_is_told_to_who_watches(opens: Opens) -> None:
-    found: list[Intervention] = []
-    async with (
-        opens(blocked(), here=lambda: tuple(found)) as visit,
-        asyncio.timeout(patient(60)),
-        visit.http.stream("GET", "/events") as events,
-    ):
-        before = await visit.text("/")
-        found.append(DOWN)
-        told = await anext(events.aiter_lines())
-        after = await visit.text("/")
-
-    assert told == "event: changed"
-    assert (DOWN.why in before, DOWN.why in after) == (False, True)

@@ -1,7 +1,6 @@
 """What the pages show, and that nobody's text can do anything on them."""
 
 from bot.dashboard.page_contents import ADDRESSES, printed
-from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import BlockTask
 from convoy.text import clean
@@ -68,21 +67,6 @@ async def test_a_convoys_page_has_its_plan_and_hostile_paths_do_nothing(
     assert "waits for task 1: the plan says so" in page
     assert "brat convoy approve fix-7" in page
     assert "<script>alert" not in page
-
-
-async def test_what_sessions_used_is_shown(opens: Opens) -> None:
-    usage = Usage(input_tokens=1200, output_tokens=40, usd=1.5)
-    lost = LoseSession(
-        convoy=NAME, task=3, attempt=1, cause="lost", why="died", usage=usage
-    )
-    async with opens(house_of_all().do(lost)) as visit:
-        convoy = await visit.text(f"/convoys/{NAME}")
-        task = await visit.text(f"/convoys/{NAME}/tasks/3")
-        other = await visit.text(f"/convoys/{NAME}/tasks/4")
-
-    assert "They have used 1,200 tokens in, 40 out, $1.50." in convoy
-    assert "<dt>Used</dt><dd>1,200 tokens in, 40 out, $1.50</dd>" in task
-    assert "<dt>Used</dt>" not in other
 
 
 async def test_the_log_is_filtered(opens: Opens) -> None:

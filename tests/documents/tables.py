@@ -143,7 +143,6 @@ def _arguments(tool: Tool) -> str:
 
 
 def with_words(description: str) -> str:
-    """Return the description with the words that its operations take."""
     told: dict[str, Any] = json.loads(description)
     words = {"decideConvoy": BY_CONVOY_WORD, "decideTask": BY_TASK_WORD}
     for path in told["paths"].values():

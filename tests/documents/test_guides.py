@@ -15,7 +15,6 @@ from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
 from convoy import config
 from tests.documents.pages import ROOT
-from tests.world.staying import staying
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
@@ -61,19 +60,6 @@ def test_the_patterns_lines_are_typed(tmp_path: Path) -> None:
     assert "mine " in terminal.done("brat workflow list")
     (convoy,) = json.loads(terminal.type("brat status --json").out)["convoys"]
     assert len(convoy["tasks"]) == 2
-    assert left_running(tmp_path) == []
-
-
-@pytest.mark.timeout(600)
-@pytest.mark.layer("landing")
-def test_the_lines_for_ones_own_machine_are_typed(tmp_path: Path) -> None:
-    terminal = prepared(tmp_path)
-    *first, last = blocks(ROOT / "docs/local.md", "sh")[0].splitlines()
-    for line in first:
-        terminal.done(line)
-
-    with staying(terminal, *shlex.split(last)[1:]) as up:
-        up.says("dashboard: ")
     assert left_running(tmp_path) == []
 
 

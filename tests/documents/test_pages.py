@@ -8,7 +8,6 @@ import pytest
 from tests.documents.pages import ROOT, pages
 from tests.world.cases import looped
 
-MARK = "made by make docs -->\n"
 MADE = re.compile(r"(?s)<!-- ([\w-]+): made by make docs -->.*?<!-- end of \1 -->")
 REFERENCE = {
     "command-line",

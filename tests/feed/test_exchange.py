@@ -48,22 +48,6 @@ async def test_a_job_is_let_in_and_again_by_the_next_bot(
     assert github.asked == [url, url]
 
 
-async def test_a_job_that_is_refused_holds_up_nobody(
-    tmp_path: Path, github: Vouching
-) -> None:
-    for token, claims in (("not-this-jobs", JOB), (ASKS, JOB | {"run_id": "102"})):
-        github.claims = dict(claims)
-        async with hall(tmp_path, running(), 0, github.url) as here:
-            url = f"http://127.0.0.1:{here.port}"
-            way = OidcExchange(
-                OidcAddress(url, f"{REPO}/{SESSION}", github.asks_url, token)
-            )
-            with OutputSender(way) as feed:
-                feed.show("one\n")
-
-    assert not (tmp_path / "feed").exists()
-
-
 def test_the_way_is_found_in_the_jobs_environment() -> None:
     found = oidc_address_in(GIVEN, "fix-7/1/1")
 

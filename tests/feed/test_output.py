@@ -14,11 +14,9 @@ from bot.door.feed import (
     tape_file,
 )
 from runner.inputs.job_inputs import FeedAddress
-from runner.session import feed_client
 from runner.session.feed_client import OutputSender
 from tests.feed.hall import SESSION, hall, running
 from tests.world.forge import DEADLINE_S, until
-from tests.world.held_port import held_port
 from tests.world.rules import NAME
 
 
@@ -88,26 +86,6 @@ async def test_what_is_no_output_is_refused(tmp_path: Path) -> None:
         ):
             answer = await here.send("POST", "output", content=body)
             assert answer.status_code == status, body[:40]
-
-
-async def test_a_feed_that_comes_late_gets_the_newest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(feed_client, "WAITING_CHARS", 30)
-    monkeypatch.setattr(feed_client, "AGAIN_S", 0.05)
-    rules = running()
-    with held_port() as port:
-        async with hall(tmp_path, rules, port) as here:
-            place = here.place()
-        with OutputSender(place) as feed:
-            for number in range(100):
-                feed.show(f"line {number}\n")
-            async with hall(tmp_path, rules, port) as here:
-                await here.feed.tape(SESSION).after(-1, DEADLINE_S)
-
-    said = text_in(tape_file(tmp_path, SESSION))
-    assert said.startswith("[brat omitted 9")
-    assert said.endswith("line 98\nline 99\n")
 
 
 async def test_a_feed_that_never_answers_holds_up_nobody() -> None:

@@ -55,24 +55,6 @@ async def test_a_token_for_one_repository_opens_no_other(here: Town) -> None:
     assert answer.status_code == 200
 
 
-@looped(
-    ("POST", "issues/{}/labels", "mallory"),
-    ("POST", "pulls", "carol"),
-    ("POST", "check-runs", "carol"),
-    ("POST", "actions/workflows/brat-task.yml/dispatches", "carol"),
-    ("PATCH", "issues/{}", "mallory"),
-)
-async def test_rights_that_are_missing_are_named(
-    method: str, path: str, by: str, here: Town
-) -> None:
-    number = await here.issue()
-
-    answer = await here.ask(method, path.format(number), {"title": "x"}, by=by)
-
-    assert answer.status_code == 403
-    assert "rights to Repository" in answer.json()["message"]
-
-
 async def test_a_body_that_is_no_json_is_said_so(here: Town) -> None:
     answer = await here.client.post(
         f"{here.url}/api/v3/repos/{REPO}/issues",
@@ -82,13 +64,6 @@ async def test_a_body_that_is_no_json_is_said_so(here: Town) -> None:
 
     assert answer.status_code == 400
     assert answer.json()["message"] == "Problems parsing JSON"
-
-
-async def test_a_stranger_may_write_an_issue_but_not_label_it(here: Town) -> None:
-    issue = await here.post("issues", {"title": "x", "labels": ["brat"]}, by="mallory")
-
-    assert issue["labels"] == []
-    assert issue["author_association"] == "NONE"
 
 
 @looped(

@@ -121,16 +121,6 @@ async def test_a_job_finds_the_commits_tree_whatever_the_last_one_left(
         assert found == fresh, name
 
 
-async def test_files_that_did_not_change_are_not_written_again(here: Town) -> None:
-    first, second, checkout = await two_commits(here)
-    # In root's box files change their owner, and in a later second git sees that.
-    here.judge("stat -c %i same.txt", box="off")
-
-    inodes = [await said(here, await pushed(checkout, one)) for one in (first, second)]
-
-    assert inodes[0] == inodes[1]
-
-
 async def test_changed_attributes_count_for_files_that_did_not_change(
     here: Town,
 ) -> None:

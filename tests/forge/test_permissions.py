@@ -74,7 +74,6 @@ def test_the_rows_are_githubs() -> None:
 
 
 def rows(said: Mapping[str, Sequence[str]]) -> set[tuple[str, str]]:
-    """Return each endpoint with each permission that is said of it."""
     return {
         (shape(one.replace(" ", f" {_REPO}", 1)), permission)
         for permission, endpoints in said.items()

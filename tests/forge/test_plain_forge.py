@@ -46,13 +46,6 @@ async def test_an_answer_has_each_field_that_brat_reads(plain: Town) -> None:
             model.model_validate(one)
 
 
-async def test_there_is_no_graphql(plain: Town) -> None:
-    answer = await plain.client.post(f"{plain.url}/api/graphql", json={"query": "{}"})
-
-    assert answer.status_code == 404
-    assert "use the REST API" in answer.json()["message"]
-
-
 async def test_a_ref_moves_where_git_lets_it(plain: Town) -> None:
     checkout = await plain.clone()
     await checkout.commit("a.txt", "a")

@@ -1,6 +1,5 @@
 """The forge as a program: it says where it is, and never outlives its parent."""
 
-import json
 import signal
 import socket
 import subprocess
@@ -10,13 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from brat.forge.storage.forge_state import Forge
-from tests.forge.running import INPUTS, client, starter
-from tests.world.forge import REPO, settle_in
 from tests.world.program import DEADLINE_S, serving_program
-from tests.world.staying import until
 
-OURS = "tests.world.github_forge"
 pytestmark = pytest.mark.layer("landing")
 
 
@@ -49,39 +43,6 @@ def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
 def test_it_ends_with_its_parent(tmp_path: Path) -> None:
     with serving_program(tmp_path / "forge") as program:
         assert program.close_input() == 0, "as when its parent is gone"
-
-
-def test_a_run_outlives_a_forge_that_is_killed_and_is_found_again(
-    tmp_path: Path, source: Path
-) -> None:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, source)
-    more = ("--executor", json.dumps(starter("wait")))
-    asked = {"ref": "main", "inputs": INPUTS, "return_run_details": True}
-    with client(tokens["bot"]) as http:
-        with serving_program(tmp_path / "forge", *more, program=OURS) as program:
-            actions = f"{program.url}/api/v3/repos/{REPO}/actions"
-            made = http.post(
-                f"{actions}/workflows/brat-task.yml/dispatches", json=asked
-            )
-            run = made.json()["workflow_run_id"]
-            log = tmp_path / "forge" / "runs" / str(run) / "log.txt"
-            until(lambda: log.exists() and log.read_text() == "waiting\n")
-            program.process.kill()
-        with serving_program(tmp_path / "forge", *more, program=OURS) as program:
-            actions = f"{program.url}/api/v3/repos/{REPO}/actions"
-            address = f"{actions}/runs/{run}"
-            before = http.get(address).json()
-            http.post(f"{address}/cancel")
-            until(lambda: http.get(address).json()["status"] == "completed")
-            done = http.get(address).json()
-            left = http.get(f"{actions}/runs/{run}/artifacts").json()
-
-    assert (before["status"], before["conclusion"]) == ("in_progress", None)
-    assert done["conclusion"] == "cancelled"
-    assert [artifact["name"] for artifact in left["artifacts"]] == ["brat-result"]
-    assert len(list((tmp_path / "forge" / "runs").iterdir())) == 1
-    assert log.stat().st_size == len("waiting\n")
 
 
 FORKED = """

@@ -1,7 +1,5 @@
 from typing import Any
 
-import pytest
-
 from tests.world.forge import Checkout, Town
 
 
@@ -38,53 +36,6 @@ async def landed(here: Town, pull: dict[str, Any]) -> tuple[str, bool, str | Non
 async def pulled(here: Town) -> tuple[Checkout, dict[str, Any]]:
     checkout = await here.clone()
     return checkout, await here.pull(checkout)
-
-
-async def advance_main(here: Town, checkout: Checkout) -> None:
-    """Let main move on, so that nothing is a fast-forward any more."""
-    other = await here.clone("alice")
-    await other.commit("other.txt", "other")
-    await other.git("push", "--quiet", "origin", "main")
-    await checkout.git("fetch", "--quiet")
-
-
-@pytest.mark.parametrize("strategy", ["squash", "rebase"])
-@pytest.mark.parametrize("atomic", [True, False])
-async def test_a_head_that_moves_to_the_landing_commit_merges(
-    here: Town, strategy: str, *, atomic: bool
-) -> None:
-    checkout, pull = await pulled(here)
-    await advance_main(here, checkout)
-    await build(checkout, strategy)
-    tip = await checkout.git("rev-parse", "HEAD")
-
-    if atomic:
-        await checkout.git("push", "--atomic", "origin", "+HEAD:work", "HEAD:main")
-    else:
-        await checkout.git("push", "--quiet", "origin", "+HEAD:work")
-        assert await landed(here, pull) == ("open", False, None)
-        await checkout.git("push", "--quiet", "origin", "HEAD:main")
-
-    assert await landed(here, pull) == ("closed", True, tip)
-
-
-async def build(checkout: Checkout, strategy: str) -> None:
-    await checkout.git("switch", "--quiet", "--detach", "origin/main")
-    if strategy == "rebase":
-        await checkout.git("cherry-pick", "work")
-    else:
-        await checkout.git("merge", "--quiet", "--squash", "work")
-        await checkout.git("commit", "--quiet", "-m", "Squashed")
-
-
-async def test_a_squash_without_moving_the_head_does_not_merge(here: Town) -> None:
-    checkout, pull = await pulled(here)
-    await advance_main(here, checkout)
-    await build(checkout, "squash")
-
-    await checkout.git("push", "--quiet", "origin", "HEAD:main")
-
-    assert await landed(here, pull) == ("open", False, None)
 
 
 async def test_what_moves_or_goes_with_its_base_closes_merged_or_not(

@@ -120,15 +120,6 @@ def gone(process: psutil.Process) -> bool:
     return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
-async def test_what_a_run_leaves_running_is_ended_with_it(serve: Serve) -> None:
-    async with serve(hasty("linger")) as here:
-        run = await dispatch(here)
-        child = psutil.Process(int((await said(here, run, "child")).split()[1]))
-
-        assert (await ended(here, run))["conclusion"] == "success"
-        assert await until(lambda: gone(child))
-
-
 async def test_only_a_sound_zip_with_the_runs_token_is_taken(serve: Serve) -> None:
     async with serve(hasty("wait")) as here:
         run = await dispatch(here)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from brat.forge.http_server import serving
 from brat.forge.resources.forge_records import Ci
 from brat.forge.storage.forge_state import Forge
 from grite import git
@@ -28,18 +27,6 @@ def everything(forge: Forge) -> list[object]:
         store.labels,
     )
     return [record for table in tables for record in table.all()]
-
-
-async def test_what_ci_left_is_out_of_the_way_when_a_forge_starts(
-    tmp_path: Path,
-) -> None:
-    """To remove it may take minutes, in which nobody would be answered."""
-    (tmp_path / "ci/7/node_modules").mkdir(parents=True)
-    (tmp_path / "ci-left/earlier").mkdir(parents=True)
-
-    with Forge(tmp_path) as forge:
-        async with serving(forge):
-            assert not (tmp_path / "ci").exists()
 
 
 def test_one_process_has_a_forge_at_a_time(tmp_path: Path) -> None:

@@ -40,14 +40,6 @@ def test_git_sees_nothing_of_our_environment(
     assert configured.status == 1
 
 
-def test_git_reads_what_it_is_given_and_nothing_else() -> None:
-    echo = ["-c", "alias.echo=!cat", "echo"]
-    large = b"x" * 1_000_000
-
-    assert git.run(echo, stdin=large).stdout == large
-    assert git.run(echo).stdout == b""
-
-
 @looped(
     ("exit 3", "git complain ended with status 3 and printed nothing"),
     (r"printf 'why\nhint: try\n\nhint: it\n' >&2; exit 1", "complain failed: why"),

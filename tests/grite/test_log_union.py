@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from grite.event import CommentAdded, Event
 from grite.remote import RefUpdate, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log, log_union
-from tests.grite.commits import commit, said
+from tests.grite.commits import said
 from tests.grite.vectors import ISSUE, T0
 from tests.world.local_log import appended, set_head
 
@@ -124,22 +124,6 @@ def test_two_clones_that_logged_apart_hold_the_same_after_they_met(
     entries = one.log.entries(one.log.head() or "")
     assert [len(entry.events) for entry in entries] == [2, 1, 2]
     assert {entry.actor for entry in entries} == {one.actor, other.actor}
-
-
-def test_a_foreign_commit_on_the_remote_is_kept(
-    two: list[Replica], tmp_path: Path
-) -> None:
-    one, _ = two
-    origin = tmp_path / "origin.git"
-    foreign = commit(origin, {"README.md": b"hello"})
-    said(origin, "update-ref", WAL_REF, foreign)
-    one.append()
-
-    head = one.meet()
-
-    first, second = one.log.entries(head or "")
-    assert first.commit == foreign
-    assert second.events == tuple(one.promised)
 
 
 CLONES = 3

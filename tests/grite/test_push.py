@@ -5,8 +5,8 @@ import pytest
 
 from grite import git
 from grite.errors import Conflict, GitFailed, Unavailable
-from grite.remote import RefUpdate, Remote, ensure_mirror
-from tests.grite.commits import commit, hook, said, two
+from grite.remote import RefUpdate, Remote
+from tests.grite.commits import commit, hook, two
 from tests.world.cases import looped
 
 MAIN = "refs/heads/main"
@@ -43,20 +43,6 @@ def test_a_stale_lease_is_a_conflict_that_names_the_ref(remote: Remote) -> None:
         remote.push([RefUpdate(WAL, newest, one)])
 
     assert remote.refs() == {MAIN: newest}
-
-
-def test_with_one_stale_lease_no_ref_moves_though_that_one_stays(
-    remote: Remote,
-) -> None:
-    one, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, one, None), RefUpdate(WAL, one, None)])
-
-    for stale in (RefUpdate(WAL, newest, None), RefUpdate(WAL, newest, newest)):
-        with pytest.raises(Conflict, match=WAL) as caught:
-            remote.push([RefUpdate(MAIN, newest, one), stale])
-
-        assert MAIN not in str(caught.value)
-        assert remote.refs() == {MAIN: one, WAL: one}
 
 
 def test_a_ref_that_moves_during_the_push_is_a_conflict(
@@ -118,48 +104,6 @@ def test_only_full_names_are_pushed(ref: str, new: str, old: str | None) -> None
 
 
 # --- looking and fetching, against real repositories and dead ends --------------------
-
-
-def test_a_mirror_can_be_made_twice_and_never_cleans_up(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "mirror.git"
-
-    ensure_mirror(path)
-    ensure_mirror(path)
-
-    assert said(path, "rev-parse", "--is-bare-repository") == "true"
-    assert said(path, "config", "gc.auto") == "0"
-
-
-def test_one_look_shows_refs_and_the_default_branch(remote: Remote) -> None:
-    assert (remote.refs(), remote.default_branch()) == ({}, None)
-    one, _ = two(remote.mirror)
-    wanted = {MAIN: one, WAL: one, "refs/heads/a/b": one}
-    others = ["refs/tags/v1", "refs/pull/1/head", "refs/pull/refs/heads/x"]
-    remote.push([RefUpdate(ref, one, None) for ref in [*wanted, *others]])
-
-    seen = remote.advertised()
-
-    assert seen.refs == wanted
-    assert seen.head == MAIN
-    assert seen.default_branch == remote.default_branch() == "main"
-    assert remote.refs(["refs/pull/*/head"]) == {"refs/pull/1/head": one}
-
-
-def test_a_fetched_commit_moves_no_ref(remote: Remote, tmp_path: Path) -> None:
-    one, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, newest, None)])
-    ensure_mirror(tmp_path / "other.git")
-    other = Remote(remote.url, tmp_path / "other.git")
-
-    other.fetch([newest])
-    other.fetch([newest])
-    other.fetch([])
-
-    assert said(other.mirror, "rev-list", newest).split() == [newest, one]
-    assert said(other.mirror, "for-each-ref") == ""
-    assert not (other.mirror / "FETCH_HEAD").exists()
-    with pytest.raises(GitFailed, match="not our ref"):
-        other.fetch(["1" * 40])
 
 
 @pytest.mark.parametrize("url", ["file:///nowhere/x.git", "http://127.0.0.1:1/x.git"])

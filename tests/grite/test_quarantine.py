@@ -10,11 +10,10 @@ from grite import chunk
 from grite.chunk import read_commit
 from grite.entry import Entry
 from grite.errors import Corrupt, GitFailed, Missing
-from grite.event import CommentAdded, Event
 from grite.remote import RefUpdate, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
 from tests.grite.commits import commit, lose, said
-from tests.grite.vectors import ACTOR, ISSUE, T0, vector
+from tests.grite.vectors import ACTOR, T0, vector
 from tests.grite.writing import append, comment
 from tests.world.cases import looped
 from tests.world.local_log import appended, set_head
@@ -126,18 +125,6 @@ def test_a_lost_commit_ends_the_reading_and_says_so(mirror: Path) -> None:
 
 
 SOME = [vector(number)[0] for number in range(1, 15)]
-
-
-def test_it_reads_what_the_log_wrote(mirror: Path) -> None:
-    log = Log(mirror)
-    first = appended(log, SOME[:1], after=None, actor=ACTOR, at_ms=T0)
-    head = appended(log, SOME, after=first, actor=ACTOR, at_ms=T0)
-
-    assert read_commit(mirror, first) == (SOME[0],)
-    assert read_commit(mirror, head) == tuple(SOME)
-    large = [Event(ISSUE, ACTOR, T0, CommentAdded("\n blob 7\n" * 100_000))]
-    written = log.write(large, parent=None, actor=ACTOR, at_ms=T0)
-    assert read_commit(mirror, written) == tuple(large)
 
 
 def test_a_single_commit_without_its_history_is_enough(

@@ -1,17 +1,7 @@
-from pathlib import PurePosixPath
-
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from grite.resource import BOT, GLOBAL, overlaps, validate
 from tests.world.cases import looped
-
-parts = st.lists(st.sampled_from(["src", "sr", "a.py", "a", "src.d"]), min_size=1)
-paths = st.builds(
-    lambda parts, slash: f"path:{'/'.join(parts)}{slash}",
-    parts.map(lambda some: some[:3]),
-    st.sampled_from(["", "/"]),
-)
 
 
 @looped(
@@ -30,15 +20,6 @@ paths = st.builds(
 )
 def test_overlaps_as_the_table_says(a: str, b: str, expected: object) -> None:
     assert overlaps(a, b) is overlaps(b, a) is expected
-
-
-@settings(deadline=None)
-@given(paths, paths)
-def test_paths_overlap_when_one_holds_the_other(a: str, b: str) -> None:
-    first, second = (PurePosixPath(x.removeprefix("path:")) for x in (a, b))
-
-    held = first.is_relative_to(second) or second.is_relative_to(first)
-    assert overlaps(a, b) == held
 
 
 @looped(

@@ -4,14 +4,12 @@ from pathlib import Path
 import pytest
 
 from grite import chunk
-from grite.entry import Entry
 from grite.errors import BratError, Corrupt
 from grite.remote import ensure_mirror
 from grite.wal import WAL_REF, Log
 from tests.grite.commits import said
 from tests.grite.vectors import ACTOR, T0, vector
 from tests.grite.writing import append, comment
-from tests.world.local_log import set_head
 
 # --- the bytes ------------------------------------------------------------------------
 
@@ -66,29 +64,6 @@ def test_the_folder_is_the_day_of_the_first_event_however_late(
 
     assert "events/2024/02/29/" in said(mirror, "ls-tree", "-r", head)
     assert "events/9999/12/31/" in said(mirror, "ls-tree", "-r", never)
-
-
-def test_writing_moves_no_ref_and_gives_the_same_commit_again(log: Log) -> None:
-    one = log.write([comment("a")], parent=None, actor=ACTOR, at_ms=T0)
-    again = log.write([comment("a")], parent=None, actor=ACTOR, at_ms=T0)
-
-    assert one == again
-    assert log.head() is None
-    set_head(log, one, None)
-    assert log.head() == one
-
-
-def test_what_was_appended_is_read_oldest_first(log: Log) -> None:
-    first = append(log, comment("b"), comment("a"))
-    second = append(log, comment("c"), at_ms=T0 + 1999)
-
-    assert log.entries(second) == [
-        Entry(first, ACTOR, T0, (comment("b"), comment("a")), ()),
-        Entry(second, ACTOR, T0 + 1000, (comment("c"),), ()),
-    ]
-    after = log.entries(append(log, comment("d")), since=first)
-    assert [entry.commit for entry in after] == [second, log.head()]
-    assert log.entries(second, since=second) == []
 
 
 def test_a_head_that_does_not_descend_is_corrupt_and_both_are_named(log: Log) -> None:

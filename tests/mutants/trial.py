@@ -53,7 +53,6 @@ class Copy:
                 shutil.copy(ROOT / name, folder / name)
 
     def judge(self, mutant: Mutant, tests: Sequence[str]) -> Verdict:
-        """Return which of the tests kills a mutant."""
         with self._holding(mutant):
             return Verdict(mutant, self._killer(tests))
 

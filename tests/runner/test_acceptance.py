@@ -2,7 +2,6 @@
 
 import pytest
 
-from convoy.model.records import Limits
 from tests.runner.job import Forge, Left, git
 
 DONE = "echo 1 > one; echo 'BRAT: done. One is there.'"
@@ -56,13 +55,3 @@ def test_it_is_not_run_on_what_is_not_whole(forge: Forge, agent: str) -> None:
 
     assert left.result["accepted"] is None
     assert "I was run" not in left.said
-
-
-def test_it_has_its_own_time(forge: Forge) -> None:
-    limits = Limits(acceptance_s=1)
-    left = forge.run(
-        forge.started("sh", "-c", DONE, acceptance="sleep 600", limits=limits)
-    )
-
-    assert left.result["why"] == "The acceptance command was stopped after 1 s."
-    assert left.result["conclusion"] == "failure"

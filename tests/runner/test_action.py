@@ -1,7 +1,6 @@
 """The action: its page, its code, and a task that it runs under act."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -16,11 +15,9 @@ from bot.settings import oneshot_settings
 from runner.inputs import job_inputs, job_inputs as runner_inputs
 from tests.runner.job import ALLOWED, TOKEN, Forge, git, on_forge
 from tests.world.act.running import acted
-from tests.world.program import ran
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
-LOOK = "Check the inputs"
 WORKFLOW = """
 on: workflow_dispatch
 jobs:
@@ -70,14 +67,6 @@ def test_each_output_is_one_that_the_code_sets(forge: Forge) -> None:
     assert {f"${{{{ steps.task.outputs.{name} }}}}" for name in of_task} | {
         f"${{{{ steps.loop.outputs.{name} }}}}" for name in of_loop
     } | {"${{ steps.place.outputs.result-folder }}"} == set(sources)
-
-
-def looked(**env: str) -> subprocess.CompletedProcess[str]:
-    """Run the step that looks at the inputs, alone."""
-    return ran(
-        ["/bin/bash", "-e", "-c", step(LOOK)["run"]],
-        env={"PATH": os.environ["PATH"], "GITHUB_OUTPUT": os.devnull, **env},
-    )
 
 
 def run(forge: Forge, **given: str) -> subprocess.CompletedProcess[str]:
@@ -141,11 +130,3 @@ def test_it_does_a_task_of_somebodys_own_workflow(forge: Forge) -> None:
     assert "+hi" in Path(said["patch"]).read_text()
     assert not touched.exists()
     assert git("for-each-ref", cwd=forge.bare) == before
-
-
-def test_it_knows_no_third_role() -> None:
-    said = looked(ROLE="mayor")
-
-    assert (said.returncode, said.stdout) == (
-        *(2, "::error title=brat::The input role must be task or loop.\n"),
-    )

@@ -1,6 +1,5 @@
 """What an agent sees from its box: real namespaces, and who would look out of them."""
 
-import contextlib
 import json
 import os
 import sys
@@ -159,32 +158,6 @@ def test_the_end_of_the_boxs_first_process_is_the_end_of_all(forge: Forge) -> No
     inside[0].kill()  # the kernel ends its child, which is the first one inside
     assert forge.left_by(job).result["outcome"] == "crashed"
     assert not is_left(forge)
-
-
-@pytest.mark.parametrize("is_inner", [False, True])
-def test_a_box_that_is_killed_before_it_stands_is_tried_again(
-    forge: Forge, *, is_inner: bool
-) -> None:
-    """As the kernel does when memory is short: it says nothing of the machine."""
-    script = "while :; do :; done"
-    job = forge.begin(forge.hand_off(forge.started("sh", "-c", script)))
-    watched = psutil.Process(job.pid)
-    found: list[psutil.Process] = []
-    while len(found) <= is_inner:
-        assert job.poll() is None
-        with contextlib.suppress(psutil.NoSuchProcess):
-            found = [
-                each
-                for each in watched.children(recursive=True)
-                if "runner.box.namespaces" in " ".join(each.cmdline())
-            ]
-
-    found[is_inner].kill()
-    left = forge.left_by(job)
-
-    assert left.result["outcome"] == "crashed"
-    assert left.result["why"] == "The agent was killed by SIGKILL."
-    assert left.result["box"] == ""
 
 
 READS_ALL = "-all,+dac_read_search"

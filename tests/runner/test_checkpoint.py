@@ -85,18 +85,6 @@ def test_a_session_that_ends_leaves_its_result_instead(forge: Forge) -> None:
     assert log.splitlines() == ["Greet the world", "Own"]  # its index is as it was
 
 
-def test_a_newer_checkpoint_takes_the_place_of_an_older_one(forge: Forge) -> None:
-    job = Job(forge, "echo 1 > a")
-    job.until(job.kept.exists)
-    first = job.kept.read_bytes()
-    (job.checkout / "b").write_text("2\n")
-    job.until(lambda: job.kept.read_bytes() != first)
-    job.die()
-
-    names = git("diff", "--name-only", forge.base, "work", cwd=job.unpacked())
-    assert names.split() == ["a", "b"]
-
-
 @pytest.mark.parametrize(
     "unfit", ["ln -s /etc/passwd unfit", "head -c 9000000 /dev/urandom > unfit"]
 )

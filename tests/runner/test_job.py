@@ -5,15 +5,6 @@ from typing import Any
 
 import pytest
 
-from convoy.events.session_events import (
-    FilesModified,
-    SessionExited,
-    SessionHandoff,
-    SessionReady,
-    SessionRunning,
-    SessionSpawned,
-)
-from convoy.model import ids
 from convoy.model.records import ENGINE_TYPES, EngineSpec, Gate, Limits
 from convoy.text import fence_of
 from runner.workspace import workspace
@@ -88,42 +79,6 @@ def test_what_the_agent_leaves_for_others_is_in_the_result(forge: Forge) -> None
         "declined": [],
     }
     assert (left.result["status"], left.result["summary"]) == ("done", "It greets.")
-
-
-def test_the_session_tells_its_story_in_its_own_name(forge: Forge) -> None:
-    left = forge.sh("echo hi > greeting.txt")
-
-    commit, seconds = left.result["commit"], left.result["seconds"]
-    assert left.claims == [
-        SessionSpawned(**WHO),
-        SessionReady(**WHO),
-        SessionRunning(**WHO, engine="shell", argv0="sh"),
-        FilesModified(**WHO, paths=("greeting.txt",)),
-        SessionHandoff(**WHO, commit=commit),
-        SessionExited(
-            **WHO,
-            exit_code=0,
-            signal=None,
-            verdict="success",
-            outcome="uncommitted",
-            summary="",
-            seconds=seconds,
-        ),
-    ]
-    times = [event.ts for event in left.events]
-    assert times == sorted(set(times))
-    assert {event.actor.hex() for event in left.events} == {SESSION}
-    assert {event.issue for event in left.events} == {ids.issue_of("fix-login-7", 2)}
-
-
-def test_what_is_written_comes_line_by_line_with_its_time(forge: Forge) -> None:
-    left = forge.sh("echo a; echo b >&2; printf c; echo x > x")
-
-    pieces = left.transcript
-    assert {(each["stream"], each["text"]) for each in pieces} == {
-        *(("out", "a\n"), ("err", "b\n"), ("out", "c"))
-    }
-    assert all(each["t"] >= 0 for each in pieces)
 
 
 def test_the_prompt_has_the_task_and_why_earlier_attempts_failed(forge: Forge) -> None:

@@ -1,6 +1,5 @@
 """One session without a convoy: the job's inputs say what is wanted."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -50,16 +49,6 @@ def test_it_leaves_a_patch_and_says_what_it_did(forge: Forge) -> None:
     assert "\nI greeted.\n" in outputs(forge)
 
 
-def test_no_output_and_no_line_names_a_convoy_that_is_not_there(forge: Forge) -> None:
-    left = prompted(forge, GITHUB_STEP_SUMMARY=str(forge.root / "summary"))
-
-    said = outputs(forge) + (forge.root / "summary").read_text() + left.said + left.err
-    assert "\nsuccess\n" in outputs(forge)
-    assert "prompt-1" not in said, said
-    for name in ("session-id", "attempt", "branch"):
-        assert re.search(rf"(?m)^{name}<<(\S+)\n\n\1$", outputs(forge)), name
-
-
 def test_the_agent_is_told_the_prompt_as_others_words(forge: Forge) -> None:
     show = """sh -c 'cat "$BRAT_PROMPT"; echo BRAT: noop'"""
 
@@ -93,19 +82,6 @@ def test_a_link_out_of_the_checkout_is_no_prompt(forge: Forge, tmp_path: Path) -
     assert left.err.count("\n") == 1
     assert not left.folder.exists()
     assert "The prompt-file 'task.md' is not a file in the checkout." in left.err
-
-
-def test_what_the_gate_protects_is_refused_and_what_a_failed_agent_did_is_kept(
-    forge: Forge,
-) -> None:
-    evil = "mkdir .github; echo x > .github/x.yml; echo half > half.txt; exit 3"
-
-    left = prompted(forge, BRAT_TASK_ARGS=f"sh -c '{evil}'")
-
-    assert left.status == 1
-    assert left.result["outcome"] == "crashed"
-    assert ".github/x.yml" in " ".join(left.result["refusals"])
-    assert "half.txt" in (left.folder / "work.patch").read_text()
 
 
 @looped(

@@ -2,14 +2,10 @@
 
 import base64
 import os
-import socket
-import subprocess
 import sys
-from pathlib import Path
 
 from tests.runner.job import TOKEN, Forge, git
 from tests.runner.thief import baited
-from tests.world.patience import patient
 
 PAIR = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
 
@@ -44,23 +40,6 @@ def test_a_token_in_a_descriptor_is_read_once_and_gone(forge: Forge) -> None:
     assert (left.status, left.err) == (0, "")
     found = git("show", "work:found.txt", cwd=forge.unpacked(left))
     assert found == bait
-
-
-def test_the_token_reaches_the_forge_as_a_header(forge: Forge) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(patient(10))
-        url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        job = forge.begin("0" * 40, GITHUB_SERVER_URL=url)
-        connection, _ = server.accept()
-        with connection:
-            request = connection.recv(65536).decode()
-            connection.sendall(b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")
-        left = forge.left_by(job)
-
-    assert request.startswith("GET /octo/hello.git/info/refs?")
-    assert f"Authorization: Basic {PAIR}" in request
-    assert left.status == 2
-    assert left.err.startswith(f"brat: Cannot fetch {'0' * 40} from {url}/octo/hello")
 
 
 def test_secrets_do_not_reach_the_transcript_or_the_log(forge: Forge) -> None:
@@ -99,28 +78,3 @@ def test_the_agents_clone_has_the_base_and_nothing_else(forge: Forge) -> None:
     assert {line.split()[0] for line in said[4:]} == {
         line.split()[0] for line in expected.splitlines()
     }
-
-
-def test_code_in_the_current_folder_is_not_imported(forge: Forge) -> None:
-    trap = forge.root / "sprung"
-    work = forge.root / "work"
-    for name in ("runner", "convoy", "grite", "msgspec", "engines"):
-        for module in ("__init__", "__main__", "witness", "events", "git"):
-            plant(work / name / f"{module}.py", trap)
-    for name in ("json", "re", "sitecustomize", "usercustomize", "runner"):
-        plant(work / f"{name}.py", trap)
-
-    env = forge.environment(forge.hand_off(forge.started("sh", "-c", "echo 1 > a")))
-    env |= {"PYTHONPATH": str(work), "PYTHONSTARTUP": str(work / "re.py")}
-    left = forge.left_by(forge.start(env, cwd=work))
-
-    assert (left.status, left.err) == (0, "")
-    assert not trap.exists()
-    proof = subprocess.run([sys.executable, "-c", "import json"], cwd=work, check=False)
-    assert proof.returncode == 0
-    assert trap.exists()  # the trap does work
-
-
-def plant(path: Path, trap: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"open({str(trap)!r}, 'w').close()\n")

@@ -1,10 +1,7 @@
 """The project's own setup: of the base commit, without secrets, and its own fault."""
 
-import signal
 from pathlib import Path
-from uuid import uuid4
 
-import psutil
 import pytest
 
 from convoy.model.records import Limits
@@ -82,17 +79,6 @@ def test_its_failure_is_the_reason_and_no_engine_starts(
     assert "SessionRunning" not in {type(each).__name__ for each in left.claims}
 
 
-def test_a_host_that_it_may_not_reach_is_the_reason(forge: Forge) -> None:
-    with_script(
-        forge, "python3 -c 'import urllib.request as r; r.urlopen(\"http://a.b\")'"
-    )
-
-    assert forge.sh("true", setup_hosts=()).result["why"] == (
-        ".brat/setup.sh exited with status 1: brat: cannot reach a.b:80, which is not "
-        "listed; `[runner] setup_hosts` lists what is allowed."
-    )
-
-
 def test_what_it_keeps_is_there_for_the_same_script_only(
     forge: Forge, tmp_path: Path
 ) -> None:
@@ -112,20 +98,6 @@ def again(forge: Forge, kept: dict[str, str]) -> str:
         each.unlink()
     started = forge.started("sh", "-c", "echo $BRAT_CACHE; echo x > a")
     return forge.run(started, **kept).said
-
-
-def test_a_cancelled_job_does_not_wait_for_it(forge: Forge) -> None:
-    own = f"600.{uuid4().int}"
-    with_script(forge, f"echo pid; exec sleep {own}")
-    job = forge.begin(forge.hand_off(forge.started("true")))
-    forge.until_said("pid")
-
-    job.send_signal(signal.SIGINT)
-    left = forge.left_by(job)
-
-    assert left.result["conclusion"] == left.result["outcome"] == "cancelled"
-    running = psutil.process_iter(["cmdline"])
-    assert not [each for each in running if own in (each.info["cmdline"] or ())]
 
 
 def test_a_link_is_no_script(forge: Forge, tmp_path: Path) -> None:

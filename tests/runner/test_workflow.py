@@ -1,28 +1,14 @@
 """The workflow that adopters copy: checked as text, and run by act."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.runner.job import ALLOWED, TOKEN, Forge, git, on_forge
-from tests.world.act.running import acted
 from tests.world.cases import looped
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "workflows/brat-task.yml"
 WORKFLOWS = sorted((ROOT / "workflows").glob("*.yml"))
-# act cannot fetch actions here; what the real one does with the folder is GitHub's.
-UPLOAD = """
-name: upload
-inputs: {{name: {{required: true}}, path: {{required: true}}, retention-days: {{}}}}
-runs:
-  using: composite
-  steps:
-    - shell: bash
-      run: cp -r "${{{{ inputs.path }}}}" "{to}/${{{{ inputs.name }}}}"
-"""
 
 
 @looped("brat-jobs.yml", "brat-task.yml")
@@ -98,29 +84,3 @@ def test_actions_are_pinned_and_commands_hold_no_expression(workflow: Path) -> N
         assert re.fullmatch(r"[\w-]+", name), line
         assert name != "run", line
         assert value.startswith("${{") or name in {"group", "run-name"}, line
-
-
-@pytest.mark.needs("act")
-def test_act_runs_it_from_inputs_to_artifact(forge: Forge) -> None:
-    log = forge.hand_off(forge.started("sh", "-c", "echo hi > greeting.txt"))
-    upload, checkout = forge.root / "upload", forge.root / "checkout"
-    upload.mkdir()
-    (upload / "action.yml").write_text(UPLOAD.format(to=forge.root))
-    git("clone", "-q", str(forge.bare), str(checkout), cwd=forge.root)
-    pin = re.search(r"actions/upload-artifact@[0-9a-f]{40}", SOURCE.read_text())
-    assert pin
-
-    done = acted(
-        SOURCE,
-        checkout,
-        ("GITHUB_TOKEN", TOKEN),
-        *("--local-repository", f"file://{forge.root}/{pin[0]}={upload}"),
-        *("--var", f"BRAT_ALLOWED_SIGNERS={ALLOWED}", "--input", "nonce=n0nce"),
-        *("--input", "session=fix-login-7/2/1", "--input", f"log={log}"),
-        told=on_forge(f"file://{forge.root}"),
-    )
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((forge.root / "brat-result/result.json").read_text())
-    assert result["conclusion"] == "success"
-    assert result["files"] == ["greeting.txt"]

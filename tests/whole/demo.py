@@ -12,10 +12,11 @@ from typing import Any
 import httpx
 from msgspec import Struct, json
 
-from tests.world.extended import extended
+from tests.world.github_forge import extension
 from tests.world.github_forge.extension import EXCHANGES
 from tests.world.given_secrets import written
 from tests.world.patience import patient
+from tests.world.plugin import python_with
 from tests.world.second_reader import Row, rows
 from tests.world.seen import Seen, contract_faults, exchanges, look
 from tests.world.staying import until
@@ -66,7 +67,10 @@ def play(folder: Path, *, chaos: int | None = None) -> Story:
     more = f" --chaos --seed {chaos}" if chaos is not None else " --with-ui"
     terminal = Terminal(folder, folder)
     terminal.programs.mkdir(parents=True)
-    extended(terminal, "recorded")
+    package = {"name": "brat-forge-of-the-tests", "version": "1"}
+    points = {"brat.forge": {"x": f"{extension.__name__}:recorded"}}
+    python = python_with(terminal.home, package, points)
+    terminal.install("brat", f'exec {python} -I -m brat "$@"\n')
     line = f"brat demo --json --dir {where}{more}"
     said = _watched(terminal, line, watched) if chaos is None else terminal.type(line)
     left = left_running(where)

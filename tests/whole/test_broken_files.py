@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from brat.repository import registration
 from tests.world.layers import sampled
-from tests.world.local_rules import bare_of
 from tests.world.terminal import Terminal, contents
 from tests.world.words import engine, project
 
@@ -75,19 +75,11 @@ def test_a_broken_file_is_one_sentence(terminal: Terminal, how: str) -> None:
     assert contents(terminal.cwd) == before
 
 
-def test_a_registration_is_written_anew_beside_its_log(terminal: Terminal) -> None:
-    bare = bare_of(terminal)
-    (terminal.cwd / REGISTRATION).unlink()
-    terminal.done("git config user.name 'Somebody Else'")
-
-    terminal.done("brat init")
-
-    assert bare_of(terminal) == bare
-
-
 @pytest.mark.parametrize("kind", sampled([("blob",), ("tree",), ("tag",)], {("tag",)}))
 def test_a_ref_that_is_no_log_is_said(terminal: Terminal, kind: str) -> None:
-    bare = shlex.quote(str(bare_of(terminal)))
+    folder = terminal.cwd / ".git/brat"
+    known = registration.read(folder)
+    bare = shlex.quote(str(registration.bare_path(folder, known)))
     written(terminal, CONFIG, engine("true").encode())
     terminal.done(f"git -C {bare} tag -a -m away away")
     names = {"blob": "HEAD:pyproject.toml", "tree": "HEAD^{tree}", "tag": "away"}

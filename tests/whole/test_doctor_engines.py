@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from runner.box.agent_box import cannot_close
 from tests.world.words import project
 
 CONFIG = """\
@@ -56,24 +55,6 @@ def test_each_engine_is_looked_at(tmp_path: Path) -> None:
     assert any(line.endswith(note) for line in checked)
     (own,) = of("own", lines)
     assert "the program no-such-program was not found -> install it" in own
-
-
-def test_what_agents_may_reach_is_said(tmp_path: Path) -> None:
-    terminal = project(tmp_path, CONFIG + '[runner]\negress = ["pypi.org"]\n')
-
-    (network,) = (
-        line for line in terminal.type(DOCTOR).lines if "[runner] egress" in line
-    )
-
-    if why := cannot_close():
-        assert (
-            "only asked to use the proxy, because this machine cannot isolate "
-            f"their network: {why}"
-        ) in (network)
-    else:
-        assert network.endswith(
-            "ok    [runner] egress: agents can reach only their model and pypi.org"
-        )
 
 
 def test_a_key_that_is_there_is_not_shown(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.whole.test_daily_words import read_here
 from tests.world.terminal import left_running
-from tests.world.words import convoy_of, engine, facts, project, taken
+from tests.world.words import engine, facts, project, taken
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
@@ -86,18 +86,3 @@ def test_3_when_the_time_is_over_and_nothing_runs_on(tmp_path: Path) -> None:
 
 
 # --- refused alike --------------------------------------------------------------------
-
-
-def test_the_same_refusal_twice_ends_the_attempts(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine("echo '# Mine' > AGENTS.md"))
-
-    said = terminal.type(HEADLESS)
-
-    assert said.status == 1
-    (task,) = convoy_of(terminal)["tasks"]
-    assert (task["state"], task["attempts"]) == ("blocked", 2)
-    alike = (
-        "two attempts were refused for the same reason: The patch changes a "
-        "protected path"
-    )
-    assert any(alike in line for line in said.lines)

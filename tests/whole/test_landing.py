@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.world.layers import sampled
 from tests.world.seen import Seen, look
 from tests.world.terminal import Terminal
 from tests.world.words import NO_BOX, convoy_of, engine, project
 
 pytestmark = pytest.mark.timeout(600)
-TWO = "Two\n\n- [ ] Spell words\n- [ ] Sort words (after 1)\n"
 
 
 def seen_of(terminal: Terminal) -> Seen:
@@ -58,27 +56,6 @@ def listing(folder: Path, more: str, task: str) -> Terminal:
 
 def lines_of(seen: Seen) -> list[str]:
     return sorted(seen.git("show", "main:LIST").splitlines())
-
-
-@pytest.mark.parametrize("sync", sampled([("true",), ("false",)], {("true",)}))
-def test_an_agent_resolves_what_conflicts_with_the_target(
-    tmp_path: Path, sync: str
-) -> None:
-    terminal = listing(tmp_path, f"[refinery]\nsync = {sync}\n", TWO)
-    taking_turns(terminal)
-    moved = terminal.commit("Go on with it", {"LIST": "begun\nby hand\n"})
-
-    taking_turns(terminal, 4)
-
-    convoy, seen = convoy_of(terminal), seen_of(terminal)
-    kinds = [(task["kind"], task["state"]) for task in convoy["tasks"]]
-    assert kinds == [("work", "merged")] * 2 + [("sync", "merged")]
-    assert moved in seen.ancestors()
-    landed = convoy["tasks"][2]["landed_commit"]
-    assert moved in seen.git("rev-list", "--parents", "-1", landed).split()[1:]
-    assert lines_of(seen) == ["begun", "by hand", "line of task 1", "line of task 2"]
-    assert [pull["merged"] for pull in seen.pulls] == [True] * 4
-    assert seen.faults == []
 
 
 def test_an_agent_makes_its_own_work_fit_what_landed_and_is_told_both_sides(

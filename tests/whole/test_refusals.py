@@ -98,16 +98,6 @@ def test_a_repository_that_was_not_initialised(
         assert "`brat init`" in refused_here(terminal, f"brat {role} run")
 
 
-def test_a_git_that_is_too_old(tmp_path: Path) -> None:
-    terminal = project(tmp_path, SHELL)
-    terminal.install("git", 'echo "git version 2.30.2"\n')
-
-    sentence = refused(terminal, "brat init")
-
-    assert "2.30.2" in sentence
-    assert "2.38" in sentence
-
-
 def test_without_any_ci_it_is_said_that_nothing_will_land(tmp_path: Path) -> None:
     terminal = new_terminal(tmp_path)
     terminal.commit("Begin", {"README.md": "# Notes\n", ".brat/config.toml": SHELL})

@@ -35,16 +35,6 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
     return terminal
 
 
-def test_a_convoy_is_shown_with_its_plan(terminal: Terminal) -> None:
-    shown = terminal.done("brat convoy show say-words-1")
-
-    assert "plan: " in shown
-    assert "graph: 1 -> 2" in shown
-    assert "warning: agents do not see its 1 picture" in shown
-    told = json.loads(terminal.done("brat convoy show say-words-1 --json"))
-    assert told["convoys"][0]["plan"]["tasks"][1]["waits"][0]["on"] == 1
-
-
 def test_status_shows_tasks_and_what_they_wait_for(terminal: Terminal) -> None:
     shown = terminal.done("brat status")
 

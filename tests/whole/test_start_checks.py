@@ -170,19 +170,6 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
         assert lacks(terminal) == f"{where} {lack}"
 
 
-def test_a_script_with_windows_line_ends_is_said_before_it_is_started(
-    tmp_path: Path, lacks: Lacks
-) -> None:
-    terminal = project(tmp_path, ci("./ci.sh -q"))
-    (terminal.cwd / "ci.sh").write_bytes(b"#!/bin/sh\r\ntrue\r\n")
-    for line in ("chmod +x ci.sh", "git add ci.sh", "git commit -qm CI"):
-        terminal.done(line)
-
-    lack = "the CI command: ./ci.sh has Windows line endings"
-    mend = r"run `sed -i 's/\r$//' ./ci.sh` and commit it"
-    assert lacks(terminal) == f"{lack}: {mend}"
-
-
 def test_a_list_with_a_fault_is_told_where_it_was_typed(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("my-agent", "[refinery]\nrequire_ci = false\n"))
     start = "brat mayor start --task '- [ ] Spell words paths: a, words/my count.py'"

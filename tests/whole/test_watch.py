@@ -144,22 +144,6 @@ def test_agents_at_work_are_watched(kept: Kept) -> None:
     assert re.search(r"fix-7/1/1 +default +.* Task 1", one)
 
 
-def test_it_fits_whatever_size_the_window_gets(kept: Kept) -> None:
-    with watched(kept) as seen:
-        begin(seen, kept)
-        for lines, columns in ((6, 60), (40, 140)):
-            seen.screen.resize(lines, columns)
-            seen.screen.reset()
-            seen.shell.setwinsize(lines, columns)
-            shown = seen.see(
-                lambda text, wide=lines > 20: (  # type: ignore[misc]
-                    "q quits" in text and ("scroll" not in text) == wide
-                )
-            )
-            assert len(shown.splitlines()) <= lines
-            assert NAME in shown
-
-
 def of_forty(tmp_path: Path, *blocked: int) -> Kept:
     rules = Rules().planned(*(spec(number) for number in range(1, 41)))
     for number in blocked:

@@ -72,7 +72,6 @@ class Tab:
 
 @asynccontextmanager
 async def launched() -> AsyncIterator[Browser]:
-    """Start the browser, and end it."""
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(
             executable_path=where_is(PROGRAM), args=_FLAGS, timeout=SEEN_MS

@@ -21,7 +21,6 @@ _BEGUN: Final = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--costs`."""
     parser.addoption("--costs", type=Path, help="write what each test cost to a file")
 
 
@@ -33,7 +32,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Begin to count."""
     item.stash[_BEGUN] = _spent_s()
 
 

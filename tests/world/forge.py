@@ -141,7 +141,6 @@ class Town:
         return answer.json() if answer.content else None
 
     async def clone(self, by: str = "bot") -> Checkout:
-        """Clone alice/app."""
         name = f"checkout-{len(self.checkouts)}"
         checkout = Checkout(self.folder / name, self.tokens[by])
         self.checkouts.append(checkout)
@@ -154,7 +153,6 @@ class Town:
         return f"{self.url}/{REPO}.git"
 
     async def issue(self, title: str = "Fix it", *, by: str = "alice") -> int:
-        """Open an issue and return its number."""
         made = await self.post("issues", {"title": title, "body": "Please."}, by=by)
         return int(made["number"])
 

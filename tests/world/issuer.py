@@ -25,14 +25,11 @@ NONE: Mapping[str, object] = {}
 
 @cache
 def pair() -> rsa.RSAPrivateKey:
-    """Return a key pair, made once."""
     return rsa.generate_private_key(65537, 2048)
 
 
 @dataclass
 class Vouching:
-    """A served issuer."""
-
     claims: dict[str, Any]
     """What its tokens say of the job."""
     url: str = ""
@@ -45,7 +42,6 @@ class Vouching:
 
     @property
     def asks_url(self) -> str:
-        """Where a job asks."""
         return f"{self.url}/idtoken?api-version=2.0"
 
     def token(

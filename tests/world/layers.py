@@ -24,7 +24,6 @@ LANDING_TOOLS: Final = frozenset({"chromium", "npm"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--layer`."""
     parser.addoption("--layer", choices=LAYERS, default=LAYERS[-1])
 
 
@@ -63,7 +62,6 @@ def _dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
 
 
 def layer_of(item: pytest.Item) -> str:
-    """Return a test's layer."""
     # A case's marks stand behind those of its function, which pytest calls nearer.
     own = [mark for mark in reversed(item.own_markers) if mark.name == "layer"]
     if marks := own or [*item.iter_markers("layer")]:

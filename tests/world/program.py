@@ -37,8 +37,6 @@ def ran(
 
 @dataclass(frozen=True)
 class Program:
-    """A forge that is running."""
-
     process: subprocess.Popen[bytes]
     url: str
 

@@ -63,8 +63,6 @@ class Proxy:
 
 
 class _Line:
-    """One connection."""
-
     def __init__(
         self, proxy: Proxy, client: socket.socket, server: socket.socket
     ) -> None:

@@ -17,8 +17,6 @@ DEADLINE_S = patient(10)
 
 @dataclass
 class Delivery:
-    """What came."""
-
     headers: dict[str, str]
     body: bytes
 
@@ -31,7 +29,6 @@ class Delivery:
 
     @property
     def json(self) -> dict[str, Any]:
-        """The payload."""
         payload: dict[str, Any] = json.loads(self.body)
         return payload
 
@@ -46,7 +43,6 @@ class Receiver:
     news: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     async def take(self, request: web.Request) -> web.Response:
-        """Keep a delivery."""
         async with self.news:
             self.came.append(Delivery(dict(request.headers), await request.read()))
             self.news.notify_all()
@@ -59,13 +55,11 @@ class Receiver:
 
     @property
     def kinds(self) -> list[str]:
-        """What kinds came, in order."""
         return [one.kind for one in self.came]
 
 
 @asynccontextmanager
 async def receiving() -> AsyncIterator[Receiver]:
-    """Run a receiver on loopback."""
     receiver = Receiver()
     app = web.Application()
     app.router.add_route("*", "/hook{below:.*}", receiver.take)

@@ -36,7 +36,6 @@ class Address:
 
 
 def by_file(folder: Path) -> Address:
-    """Make an empty remote."""
     bare = folder / "remote.git"
     ensure_mirror(bare)
     return Address(bare.as_uri(), None, bare)

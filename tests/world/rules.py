@@ -54,7 +54,6 @@ def spec(number: int, **given: object) -> TaskSpec:
 
 
 def settings(**given: object) -> Settings:
-    """Return settings with one shell engine."""
     engines = {"default": EngineSpec(type="shell", args=("true",))}
     return Settings(**{"engines": engines, **given})  # type: ignore[arg-type]
 
@@ -247,7 +246,6 @@ class Rules:
 
     @property
     def convoy(self) -> Convoy:
-        """The story's convoy."""
         return self.state.convoys[NAME]
 
     @property
@@ -265,7 +263,6 @@ class Rules:
         return task
 
     def attempt(self, number: int) -> Attempt:
-        """Return the attempt that runs."""
         attempt = self.task(number).attempt
         assert attempt is not None
         return attempt

@@ -28,8 +28,6 @@ NAME = "fix-it-1"
 
 @dataclass(frozen=True)
 class Site:
-    """What is served, and where."""
-
     port: int
     """Of the dashboard, without TLS."""
     town: Town

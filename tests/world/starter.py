@@ -64,13 +64,6 @@ def stubborn() -> int:
     return 0
 
 
-def linger() -> int:
-    """End, but leave a child behind in the same group."""
-    child = subprocess.Popen(["sleep", "600"])
-    say(f"child {child.pid}")
-    return 0
-
-
 def upload() -> int:
     """Hand an artifact over by HTTP, as a starter on another machine would."""
     archive = io.BytesIO()
@@ -88,7 +81,6 @@ def upload() -> int:
 
 
 def fail() -> int:
-    """Fail without a result."""
     say("this is how it failed")
     return 3
 
@@ -97,7 +89,6 @@ DEEDS = {
     "look": look,
     "wait": wait,
     "stubborn": stubborn,
-    "linger": linger,
     "upload": upload,
     "fail": fail,
 }

@@ -85,7 +85,6 @@ def _json(body: bytes) -> Any:  # noqa: ANN401  JSON
 
 
 def nothing(_: Service) -> Extension:
-    """Add nothing to a forge."""
     return Extension()
 
 

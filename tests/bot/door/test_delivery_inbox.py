@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
 
 from bot.door.inbox import (
     ALL_PARTS,
@@ -16,7 +15,6 @@ from bot.door.inbox import (
     StartRequest,
     Wake,
 )
-from tests.convoy.anything import hostile
 
 ASKED = StartRequest(issue=7, title="Fix it", text="All of it.", by="ann")
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
@@ -106,19 +104,6 @@ def test_what_was_not_finished_when_the_bot_died_is_not_read(
     os.utime(cut_off, (0, 0))
     Inbox(folder)
     assert not cut_off.exists()
-
-
-@given(title=hostile, text=hostile)
-@settings(deadline=None, max_examples=30)
-def test_the_text_is_kept_as_it_was_signed(
-    title: str, text: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    inbox = Inbox(tmp_path_factory.mktemp("inbox"))
-    asked = StartRequest(issue=7, title=title, text=text, by="ann")
-
-    inbox.put(GUID, asked)
-
-    assert inbox.requests() == {GUID: asked}
 
 
 # --- requests that come together go to the disk together, each with its own answer ----

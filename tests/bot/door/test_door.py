@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.webhooks import BODY_BYTES, WEBHOOK_PATH, Door, signed
+from bot.door.webhooks import BODY_BYTES, Door, signed
 from tests.bot.door_client import (
     ASKED,
     GUID,
@@ -156,24 +156,6 @@ async def test_the_case_of_the_repositorys_name_does_not_matter(
     assert sender.inbox.requests() == {GUID: ASKED}
 
 
-@looped(
-    {"action": "unlabeled"},
-    {"action": "opened"},
-    {"label": {"name": "bug"}},
-    {"label": None},
-    {"sender": None},
-    {"issue": {**labelled()["issue"], "pull_request": {"url": "x"}}},
-)
-async def test_what_asks_for_nothing_is_not_kept(
-    given: dict[str, object], sender: DoorClient
-) -> None:
-    answer = await sender.deliver(labelled(**given))
-
-    assert answer.status_code == 202
-    assert sender.inbox.requests() == {}
-    assert sender.wake.take() == {"issues"}
-
-
 async def test_it_says_whether_it_can_work(sender: DoorClient) -> None:
     assert (await sender.client.get("/readyz")).status_code == 200
 
@@ -191,12 +173,6 @@ async def test_it_hears_where_the_app_is_installed(sender: DoorClient) -> None:
         assert answer.status_code == 202
 
     assert sender.roster == ["changed"] * 2
-
-
-async def test_there_is_no_other_door(sender: DoorClient) -> None:
-    assert (await sender.client.get(WEBHOOK_PATH)).status_code == 405
-    assert (await sender.client.post("/")).status_code == 404
-    assert (await sender.client.get("/metrics")).status_code == 404
 
 
 # --- no body, however made, makes the door fail ---------------------------------------

@@ -29,19 +29,6 @@ async def test_the_label_counts_in_any_case(hall: Lobby) -> None:
         assert hall.convoys()[-1].held == "brat:hold"
 
 
-async def test_comments_that_agents_are_not_told_are_said_once(hall: Lobby) -> None:
-    for text in ("", "Use the walrus operator.", ""):
-        issue = await hall.write("Spell words", LIST)
-        if text:
-            await hall.you.say(issue, text)
-        await hall.you.relabel(issue, {"brat"}, set())
-        await settled(hall)
-
-    said = [each for each in hall.spoken() if "but not its 1 comment." in each]
-    assert len(hall.convoys()) == 3
-    assert len(said) == 1
-
-
 async def test_an_issue_that_names_the_bot_becomes_a_convoy(hall: Lobby) -> None:
     issue = await hall.write("Spell words", f"@brat, please:\n\n{LIST}")
     await settled(hall)

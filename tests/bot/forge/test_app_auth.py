@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import jwt
 import pytest
 import respx
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -21,9 +20,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from bot.forge.app_auth import MARGIN_S, AppJwt, AppKey, AppTokens, Grant
-from bot.forge.pace import ForgeClock
-from bot.forge.rest import Refused, Rest
+from bot.forge.app_auth import MARGIN_S, AppKey, AppTokens, Grant
+from bot.forge.rest import Refused
 from brat.forge.storage.forge_state import Forge
 from grite.errors import BratError, Unavailable
 from tests.world.app_key import pair
@@ -204,16 +202,6 @@ async def test_the_old_token_serves_while_nobody_answers(
     }
 
 
-async def test_a_limit_is_waited_out_for_a_token_too(
-    alone: AppTokens, forge: respx.MockRouter, hand: HandTime
-) -> None:
-    busy = httpx.Response(429, headers={"retry-after": "9"})
-    forge.post(TOKENS).side_effect = [busy, made("one")]
-
-    assert await alone.token() == "one"
-    assert hand.slept == [9]
-
-
 async def test_the_end_does_not_fail_when_nobody_answers(
     alone: AppTokens, forge: respx.MockRouter, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -227,20 +215,6 @@ async def test_the_end_does_not_fail_when_nobody_answers(
     assert revoked.call_count == 1
     assert "cannot revoke the App" in caplog.text
     assert "secret-one" not in caplog.text
-
-
-async def test_two_times_401_is_a_no(
-    alone: AppTokens, client: httpx.AsyncClient, forge: respx.MockRouter
-) -> None:
-    asked = forge.post(TOKENS)
-    asked.side_effect = [made("one"), made("two")]
-    route = forge.get(f"{API}/x").respond(401, json={"message": "Bad credentials"})
-
-    with pytest.raises(Refused, match="Bad credentials"):
-        await Rest(client, api_url=API, token=alone).get("/x")
-
-    shown = [call.request.headers["authorization"] for call in route.calls]
-    assert shown == ["Bearer one", "Bearer two"]
 
 
 @pytest.mark.parametrize(
@@ -264,22 +238,6 @@ async def test_an_odd_answer_does_not_give_the_token_away(
 
 
 # --- an App's private key: it signs, and nothing shows it -----------------------------
-
-
-async def test_what_is_signed_begins_earlier_and_lasts_ten_minutes(
-    hand: HandTime,
-) -> None:
-    private, public = pair()
-    source = AppJwt(AppKey.from_pem("Iv1.x", private), ForgeClock(hand.time))
-
-    said = jwt.decode(
-        await source.token(),
-        public,
-        algorithms=["RS256"],
-        options={"verify_exp": False},
-    )
-
-    assert said == {"iat": NOON - 60, "exp": NOON + 540, "iss": "Iv1.x"}
 
 
 async def test_nothing_shows_the_key(client: httpx.AsyncClient) -> None:

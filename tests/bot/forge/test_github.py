@@ -17,7 +17,6 @@ from tests.world.cases import looped
 
 API = "https://api.example.org"
 REPO = f"{API}/repos/octo/project"
-ISSUE = {"number": 7, "title": "Fix it", "state": "open", "body": "All of it."}
 
 
 def sent(route: respx.Route) -> object:

@@ -135,33 +135,6 @@ async def test_the_newest_status_of_each_context_is_read_as_a_check(
     assert (by_mallory.app, by_mallory.conclusion) == ("mallory", "success")
 
 
-async def test_the_runs_on_a_commit_are_read_without_brats_own(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    paths = ("ci.yml", "brat-task.yml@refs/heads/main", "e2e.yml")
-    listed = [
-        {
-            "id": number,
-            "status": "completed" if number == 1 else "queued",
-            "event": "push",
-            "path": f".github/workflows/{path}",
-            "head_sha": "c0ffee",
-        }
-        for number, path in enumerate(paths, 1)
-    ]
-    listed.append(listed[0] | {"id": 9, "head_sha": "beef"})
-    asked = {"head_sha": "c0ffee", "per_page": "100"}
-    forge.get(f"{REPO}/actions/runs", params=asked).respond(
-        json={"total_count": len(listed), "workflow_runs": listed}
-    )
-
-    found = await github.ci.runs("c0ffee")
-
-    assert found is not None
-    assert [(run.id, run.is_over) for run in found] == [(1, True), (3, False)]
-    assert (found[0].file, found[0].event) == (".github/workflows/ci.yml", "push")
-
-
 def ran(number: int, event: str = "push", said: str | None = "success") -> payloads.Run:
     path, status = ".github/workflows/ci.yml", "completed"
     return payloads.Run(

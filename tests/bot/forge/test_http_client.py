@@ -12,7 +12,7 @@ from hypothesis import example, given, strategies as st
 from bot.forge import payloads
 from bot.forge.pace import Pace
 from bot.forge.rest import Refused, Rest
-from bot.forge.transport import JSON_BYTES, Wire
+from bot.forge.transport import Wire
 from grite.errors import Unavailable
 from tests.world.cases import looped
 from tests.world.hand import HandTime
@@ -25,18 +25,6 @@ ANN = {"login": "ann", "type": "User"}
 def shows_token(route: respx.Route) -> bool:
     request = route.calls.last.request
     return "made-up-token" in str(request.headers.raw) + str(request.url)
-
-
-@looped(301, 302, 307, 308)
-async def test_a_repository_that_was_renamed_is_found(
-    status: int, rest: Rest, forge: respx.MockRouter
-) -> None:
-    moved = {"location": f"{API}/repositories/9"}
-    forge.get(f"{API}/repos/octo/old").respond(status, headers=moved)
-    found = forge.get(f"{API}/repositories/9").respond(json=ANN)
-
-    assert await rest.get("/repos/octo/old") == ANN
-    assert shows_token(found)
 
 
 @looped(
@@ -77,16 +65,6 @@ async def test_a_redirect_does_not_leave_https(
 
     with pytest.raises(Unavailable, match="brat refused a redirect to http"):
         await rest.get("/user")
-
-
-async def test_redirects_come_to_an_end(rest: Rest, forge: respx.MockRouter) -> None:
-    route = forge.get(f"{API}/user")
-    route.respond(302, headers={"location": f"{API}/user"})
-
-    with pytest.raises(Unavailable, match="redirected more than 3 times"):
-        await rest.get("/user")
-
-    assert route.call_count == 16  # four tries
 
 
 @looped(307, 308)
@@ -170,20 +148,6 @@ class Endless(httpx.AsyncByteStream):
         while True:
             self.read += 1_000_000
             yield b" " * 1_000_000
-
-
-async def test_an_answer_without_end_is_cut_off(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    body = Endless()
-    route = forge.get(f"{API}/user")
-    route.return_value = httpx.Response(200, stream=body)
-
-    with pytest.raises(Unavailable, match="larger than 10000000 bytes"):
-        await rest.get("/user")
-
-    assert route.call_count == 1
-    assert body.read <= JSON_BYTES + 1_000_000
 
 
 async def test_a_download_without_end_is_refused(

@@ -13,8 +13,6 @@ from bot.forge.pace import (
     GITHUB_CONTENT,
     HOUR_S,
     HOURLY_OF_A_JOB,
-    HOURLY_OF_AN_INSTALLATION,
-    KEPT_FOR_PEOPLE,
     SHARED_OUT,
     Limited,
     OverShare,
@@ -24,7 +22,6 @@ from bot.forge.pace import (
     RequestShares,
     WriteLane,
     pacing,
-    repository_of,
 )
 from bot.forge.rest import Rest
 from bot.forge.transport import Precedence, going
@@ -61,18 +58,6 @@ class Road:
         client = httpx.AsyncClient(transport=httpx.MockTransport(self))
         pace = Pace(how, self.hand.time)
         return Rest(client, api_url=API, token="x", pace=pace)
-
-
-async def test_writes_go_one_after_another_with_a_gap(hand: HandTime) -> None:
-    road = Road(hand, takes_s=0.25)
-    rest = road.rest(Pacing(write_gap_s=1.0))
-
-    async with asyncio.TaskGroup() as group:
-        for method in ("POST", "PATCH", "DELETE", "PUT", "POST"):
-            group.create_task(rest.write(method, "/x", {}))
-
-    assert road.most == 1
-    assert road.starts == [0, 1, 2, 3, 4]
 
 
 async def test_answers_go_before_starts_and_starts_before_other_writes(
@@ -208,17 +193,6 @@ ISSUE = "/repos/alice/app/issues/1"
 OTHER = "/repos/alice/other/issues/1"
 
 
-@looped(
-    (ISSUE, "alice/app"),
-    ("https://api.github.com/repos/Alice/App/pulls?page=2", "alice/app"),
-    ("https://ghe.example.org/api/v3/repos/alice/app", "alice/app"),
-    ("/app/hook/deliveries", ""),
-    ("/repos/alice", ""),
-)
-def test_a_request_is_about_the_repository_in_its_address(url: str, name: str) -> None:
-    assert repository_of(url) == name
-
-
 @given(
     st.lists(st.floats(0, 60), min_size=1, max_size=300),
     st.integers(1, 400),
@@ -250,25 +224,6 @@ def test_one_repository_cannot_spend_what_another_needs() -> None:
     assert shares.free_at(OTHER, 0.0, Precedence.REST) == 0.0
 
 
-def test_what_the_forge_does_not_count_is_given_back() -> None:
-    shares = RequestShares()
-    for _ in range(HOURLY_OF_AN_INSTALLATION):
-        shares.spend(ISSUE, 0.0)
-        shares.spend(ISSUE, 0.0, -1)
-
-    assert shares.free_at(ISSUE, 0.0, Precedence.REST) == 0.0
-
-
-def test_a_repository_that_asks_no_more_takes_no_share() -> None:
-    shares = RequestShares()
-    shares.spend(OTHER, 0.0)
-
-    assert left(shares, HOUR_S - 1) * 2 == left(RequestShares(), 0.0)
-    shares = RequestShares()
-    shares.spend(OTHER, 0.0)
-    assert left(shares, HOUR_S) == left(RequestShares(), 0.0)
-
-
 def left(shares: RequestShares, now: float) -> int:
     """Return how many requests about the issue may go at once."""
     sent = 0
@@ -289,22 +244,6 @@ def test_looks_are_slower_the_fewer_requests_are_left(
     left: int, pause_s: float
 ) -> None:
     assert budget(left).pause_s(5, 0.0) == pause_s
-
-
-@given(st.integers(0, HOURLY_OF_A_JOB), st.integers(1, 40), st.floats(0, 3_600))
-def test_looks_after_such_pauses_leave_what_is_kept_for_people(
-    left: int, cost: int, now: float
-) -> None:
-    known = budget(min(left, HOURLY_OF_A_JOB // 2))
-    while now < known.resets_at and known.left >= cost:
-        pause_s = known.pause_s(cost, now)
-        if pause_s >= known.resets_at - now:
-            break
-        now += pause_s
-        for _ in range(cost):
-            known = known.spent()
-
-    assert known.left >= min(left, HOURLY_OF_A_JOB * KEPT_FOR_PEOPLE - cost)
 
 
 async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over() -> None:

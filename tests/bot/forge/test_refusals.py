@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from hypothesis import given, strategies as st
 
-from bot.forge.refusals import ROWS, UNKNOWN, refusal_of_push, refusal_of_rest
+from bot.forge.refusals import refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused
 from convoy.events.forge_actions import ItemSetAside
 from grite.push_answer import push_answer
@@ -111,12 +111,6 @@ def test_a_forges_sentence_is_read_as_its_rule(sentence: Sentence) -> None:
     assert refusal.helps.endswith(".")
 
 
-def test_each_rule_has_a_sentence() -> None:
-    told = {sentence.rule for sentence in (*OF_PUSHES, *OF_REQUESTS)}
-    # A request that meets a limit waits before it is ever a refusal: `Limited`.
-    assert told == {row.rule for row in (*ROWS, UNKNOWN)} - {"limited"}
-
-
 def test_the_permission_that_the_forge_names_is_told() -> None:
     assert OF_REQUESTS[0].read == ItemSetAside(
         item="",
@@ -126,32 +120,6 @@ def test_the_permission_that_the_forge_names_is_told() -> None:
         why="the forge refused a comment on issue 1: "
         "Resource not accessible by integration",
     )
-
-
-def test_a_refused_push_says_which_branch_and_what_the_server_said() -> None:
-    refusal = refusal_of_push(
-        "policy: no pushes today (pre-receive hook declined)", BRANCH
-    )
-
-    assert refusal.why == (
-        "the forge refused the push of branch convoy/g/task-1: "
-        "policy: no pushes today (pre-receive hook declined)"
-    )
-    assert refusal_of_push("", "refs/grite/wal").why == (
-        "the forge refused the push of refs/grite/wal: no reason given"
-    )
-    assert refusal_of_push("no", "").why == "the forge refused the push: no"
-
-
-@looped(
-    ("PUT /repos/you/widgets/pulls/7/merge", "the merge of pull request 7"),
-    ("DELETE /repos/you/widgets/x", "DELETE /repos/you/widgets/x"),
-    (f"GET https://{'a' * 200}.example/?sig=x", f"GET https://{'a' * 107}…"),
-)
-def test_a_request_is_told_in_words_where_they_are_known(what: str, told: str) -> None:
-    why = refusal_of_rest(Refused(what, 404, "Not Found")).why
-
-    assert why == f"the forge refused {told}: Not Found"
 
 
 @given(st.text(), st.text(), st.lists(st.text(), max_size=3))

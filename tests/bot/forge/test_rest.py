@@ -216,20 +216,6 @@ async def test_an_unchanged_page_still_leads_to_the_next(
         assert found == ["ann"] * expected
 
 
-async def test_writes_and_downloads_are_never_conditional(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    wrote = forge.patch(f"{API}/x").respond(json={}, headers={"etag": '"a"'})
-    read = forge.get(f"{API}/x").respond(content=b"PK", headers={"etag": '"a"'})
-
-    for _ in range(2):
-        await rest.write("PATCH", "/x", {})
-        await rest.download("/x")
-
-    for call in (*wrote.calls, *read.calls):
-        assert "if-none-match" not in call.request.headers
-
-
 async def test_nobody_can_say_unchanged_who_was_not_asked(
     rest: Rest, forge: respx.MockRouter
 ) -> None:

@@ -73,18 +73,6 @@ def test_a_limit_without_an_end_is_waited_for_longer_each_time(hand: HandTime) -
     assert spread == [75, 150]
 
 
-@pytest.mark.parametrize("method", ["POST", "PATCH", "PUT", "DELETE"])
-async def test_a_write_comes_again_too_for_nothing_has_happened(
-    method: str, rest: Rest, forge: respx.MockRouter, hand: HandTime
-) -> None:
-    route = forge.route(method=method, url=f"{API}/x")
-    route.side_effect = [SOON, httpx.Response(201, json={"number": 7})]
-
-    assert await rest.write(method, "/x", {"title": "x"}) == {"number": 7}
-    assert hand.slept == [7]
-    assert route.calls[0].request.content == route.calls[1].request.content
-
-
 async def test_the_reset_is_read_by_the_clock_of_the_forge(
     rest: Rest, forge: respx.MockRouter, hand: HandTime
 ) -> None:

@@ -191,17 +191,6 @@ async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
         assert comment not in here.context.memory.acknowledged, "it waits no longer"
 
 
-async def test_talk_and_what_is_off_limits_have_no_eyes(here: Room) -> None:
-    off = await here.person.open_issue("Leave it", "")
-    await here.person.relabel(off, {"brat:no"}, set())
-    talk = await here.person.say(here.issue, "I like `/brat status` a lot.")
-    hidden = await here.person.say(off, "/brat ping")
-    last = await here.person.say(here.issue, "/brat ping")
-    await here.until(lambda: reacted(here, last) == [EYES, "rocket"])
-
-    assert reacted(here, talk) == reacted(here, hidden) == []
-
-
 async def test_a_failure_stops_nothing_and_the_tick_reacts_instead(hall: Lobby) -> None:
     issue = await hall.write("Spell words", "- [ ] one\n")
     faults = Faults(hall.forge.folder)

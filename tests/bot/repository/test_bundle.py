@@ -53,14 +53,6 @@ def box(tmp_path: Path) -> Box:
     return Box(folder)
 
 
-def test_many_small_works_leave_no_packs_to_keep_open(box: Box) -> None:
-    for number in range(3):
-        commit = box.work.commit(FILES | {"a": b"%d\n" % number}, box.base)
-        box.mirror.take_in(box.bundled(commit), SESSION)
-
-    assert not [*box.mirror.path.glob("objects/pack/*.pack")]
-
-
 def test_work_is_taken_in(box: Box) -> None:
     first = box.work.commit(FILES | {"a": b"2\n"}, box.base)
     second = box.work.commit(FILES | {"a": b"3\n"}, first)

@@ -73,26 +73,6 @@ def piece(base: str, work: str, onto: str) -> Piece:
     return Piece(base=base, work=work, onto=onto, message="Task 1\n", at=0)
 
 
-@looped(
-    ("ISO-8859-1", "Größe\n"),
-    ("no-such-encoding", "Gr\ufffd\ufffde\n"),
-    ("rot13", "Gr\ufffd\ufffde\n"),
-    ("UTF-16", "Gr\ufffd\ufffde\n"),
-    ("utf-8", "Gr\ufffd\ufffde\n"),
-)
-def test_no_encoding_that_a_commit_claims_stops_a_rebase(
-    encoding: str, said: str, history: History
-) -> None:
-    base = history.commit(BASE)
-    onto = history.commit(BASE | {"b": b"1\n"}, base)
-    odd = written(history, base, f"encoding {encoding}\n", b"Gr\xf6\xdfe\n")
-
-    made = Composer(history.path).build("rebase", piece(base, odd, onto))
-
-    assert isinstance(made, str)
-    assert history.at(made).message == said
-
-
 def test_a_path_that_is_no_text_is_still_named(history: History) -> None:
     base, work, onto = (odd_path(history, data) for data in (b"1", b"2", b"3"))
 

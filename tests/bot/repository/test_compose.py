@@ -103,21 +103,6 @@ def test_merge_keeps_the_works_own_commits(
     assert (made.author.name, made.author.email) == BOT
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_modes_and_bytes_stay_as_they_are(
-    strategy: Strategy, history: History, composer: Composer
-) -> None:
-    base = history.commit(BASE)
-    work = history.commit(BASE | {"run*": b"#!/bin/sh\n", "x": b"\0\xff\r\n"}, base)
-    onto = history.commit(BASE | {"b": b"2\n"}, base)
-
-    made = built(composer.build(strategy, piece(base, work, onto)))
-
-    tree, given = history.at(made).tree, history.at(work).tree
-    assert tree["run"].filemode == given["run"].filemode == 0o100755
-    assert tree["x"].id == given["x"].id
-
-
 def test_a_file_is_merged_in_another_process_where_it_is_large(
     history: History, composer: Composer
 ) -> None:

@@ -5,8 +5,6 @@ import shutil
 import pytest
 
 from bot.repository.mirror import Mirror
-from convoy.events.leases import BotStarted
-from convoy.log import body_of
 from convoy.model.state import State
 from grite import git
 from grite.errors import Conflict, Corrupt, Rewritten
@@ -23,37 +21,10 @@ from tests.world.rules import ACTOR, NAME
 
 MAIN = "refs/heads/main"
 WORK = "refs/heads/convoy/fix-7/task-1"
-LOCK = "refs/grite/locks/0123456789abcdef"
 
 
 def move(mirror: Mirror, ref: str, new: str | None) -> dict[str, RefUpdate]:
     return {ref: RefUpdate(ref, new, mirror.refs.get(ref))}
-
-
-def test_branches_are_brought_wherever_they_move_and_other_refs_only_seen(
-    mirror: Mirror, origin: History
-) -> None:
-    first, second = origin.commit({"a": b"1"}), origin.commit({"b": b"1"})
-    lock = origin.commit({"lock.json": b"{}"})
-    origin.point(MAIN, first)
-    origin.point(WORK, second)
-    origin.point(LOCK, lock)
-    origin.point("refs/pull/1/head", second)
-
-    mirror.look()
-
-    assert mirror.refs == {MAIN: first, WORK: second, LOCK: lock}
-    assert mirror.has(first)
-    assert mirror.has(second)
-    assert not mirror.has(lock)
-
-    moved = origin.commit({"a": b"2"})
-    origin.point(MAIN, moved)
-    origin.repo.references.delete(WORK)
-    mirror.look()
-
-    assert mirror.refs == {MAIN: moved, LOCK: lock}
-    assert mirror.has(moved)
 
 
 def test_a_mirror_is_a_cache(mirror: Mirror, opened: Open) -> None:
@@ -232,17 +203,3 @@ def test_what_cannot_be_read_is_named_and_the_rest_counts(
     other = opened("other")
     other.look()
     assert (other.state, other.faults) == (read_twice.state, read_twice.faults)
-
-
-def test_a_newer_bots_events_are_kept_in_sight(
-    read_twice: Mirror, origin: History, opened: Open
-) -> None:
-    body = body_of(BotStarted(version="1"), "x").replace("bot.started", "bot.retired")
-    newer = Event(bytes(16), ACTOR, 9_000_000, CommentAdded(body))
-    other = opened("other")
-    other.look()
-    write(other, newer)
-
-    read_twice.look()
-
-    assert read_twice.state.unknown == ("bot.retired",)

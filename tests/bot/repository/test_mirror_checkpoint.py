@@ -22,8 +22,6 @@ from tests.world.rules import NAME
 pytestmark = pytest.mark.layer("landing")
 
 NOW = 1_700_000_000_000
-PAUSED = 3
-"""Events that pausing a convoy makes: two labels and a comment."""
 
 
 def opener(folder: Path, address: Address) -> Open:
@@ -48,28 +46,6 @@ def mark(mirror: Mirror, now: int = NOW) -> str:
     updates = mirror.checkpoint(now)
     mirror.push((), {update.ref: update for update in updates}, actor=bytes(16))
     return str(updates[0].new)
-
-
-def history(mirror: Mirror) -> int:
-    return len(said(mirror.path, "rev-list", str(mirror.head)).splitlines())
-
-
-def test_a_new_clone_brings_only_what_came_after(
-    tmp_path: Path, address: Address
-) -> None:
-    opened = opener(tmp_path, address)
-    mirror = begun(opened("mirror"), pauses=10)
-    mark(mirror)
-    write(mirror, *paused(mirror))
-    other = opened("other")
-
-    other.look()
-
-    assert other.state == mirror.state
-    assert history(mirror) == 22
-    assert history(other) == 2
-    assert (other.notices, other.faults) == ([], ())
-    assert mirror.reading.events == other.reading.events == PAUSED
 
 
 def test_a_clone_without_history_can_push_and_read_on(
@@ -143,26 +119,6 @@ def test_one_that_is_of_no_use_is_named_and_the_next_is_taken(
     write(other, *resumed(other))
     mirror.look()
     assert other.state == mirror.state
-
-
-def test_when_every_checkpoint_is_gone_a_clone_without_history_brings_it(
-    tmp_path: Path, address: Address
-) -> None:
-    opened = opener(tmp_path, address)
-    mirror = begun(opened("mirror"))
-    mark(mirror)
-    other = opened("other")
-    other.look()
-    said(address.bare, "update-ref", "-d", checkpoint.ref_of(NOW))
-    again = opened("other")
-
-    again.look()
-
-    assert again.state == mirror.state
-    assert history(again) == history(mirror)
-    write(again, *paused(again))
-    mirror.look()
-    assert mirror.state == again.state
 
 
 def test_a_deleted_mirror_cannot_put_back_what_it_no_longer_has(

@@ -1,9 +1,10 @@
 """What was acknowledged is there, once, whatever breaks while it is written."""
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,16 +13,52 @@ from bot.repository.mirror import Mirror
 from convoy.events import Event as Fact
 from convoy.events.leases import BotStarted, LeaseTaken
 from convoy.log.record import fact_of, record
+from grite import git
 from grite.errors import Conflict, Unavailable
 from grite.event import CommentAdded, Event
 from grite.wal import Log
 from tests.grite.commits import said
-from tests.grite.cut import dying
 from tests.world import forked
 from tests.world.log_keys import open_mirror
 from tests.world.patience import patient
 from tests.world.proxy import Fault, Proxy, proxied
 from tests.world.remotes import Address, by_http
+
+STEPS: tuple[tuple[object, str], ...] = (
+    (git, "run"),
+    (Log, "write"),
+)
+
+
+@contextmanager
+def dying(
+    at: int, how: Callable[[], None], places: Sequence[tuple[object, str]] = STEPS
+) -> Iterator[list[str]]:
+    """Call `how` around the step of that number, from 0: even before, odd after it.
+
+    A step is a call of one of the functions in `places`. Gives the names of those that
+    were begun.
+    """
+    steps: list[str] = []
+
+    def watched(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*args: Any, **given: Any) -> Any:  # noqa: ANN401  as the real one
+            number = len(steps)
+            steps.append(name)
+            if at == 2 * number:
+                how()
+            done = real(*args, **given)
+            if at == 2 * number + 1:
+                how()
+            return done
+
+        return step
+
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in places:
+            patch.setattr(owner, name, watched(name, getattr(owner, name)))
+        yield steps
+
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -245,23 +282,6 @@ def test_a_fetch_that_was_killed_halfway_is_done_again(
     other.look()
 
     assert (other.state, other.faults) == (mirror.state, ())
-
-
-def test_a_branch_may_make_room_for_a_folder_of_its_name(
-    tmp_path: Path, file_address: Address
-) -> None:
-    mirror = open_mirror(tmp_path / "mirror.git", file_address.url, None)
-    work(mirror, 1, tmp_path / "notes")
-    head = str(mirror.head)
-    said(file_address.bare, "update-ref", "refs/heads/a", head)
-    mirror.look()
-    said(file_address.bare, "update-ref", "-d", "refs/heads/a")
-    said(file_address.bare, "update-ref", "refs/heads/a/b", head)
-
-    mirror.look()
-
-    assert mirror.refs["refs/heads/a/b"] == head
-    assert "refs/heads/a" not in mirror.refs
 
 
 def test_a_claim_of_another_century_does_not_date_the_log(

@@ -39,15 +39,3 @@ def test_a_repository_is_read_and_not_run(tmp_path: Path) -> None:
     assert found.together == (("api/views.py", "store.py", 3),)
     assert found.used == (("store.py", 1),)
     assert found.uses == (("api/", "./", 1),)
-
-
-def test_a_history_that_is_cut_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    whole = tmp_path / "whole"
-    whole.mkdir()
-    git.run(["init", "-q"], cwd=whole)
-    committed(whole, {"a.py": "1\n"})
-    commit = committed(whole, {"a.py": "2\n"})
-    shallow = tmp_path / "shallow"
-    git.run(["clone", "-q", "--bare", "--depth=1", whole.as_uri(), str(shallow)])
-
-    assert Commits(shallow).surveyed(commit).busy == ("a.py",)

@@ -63,14 +63,6 @@ async def test_a_resource_is_locked_for_who_asks(here: Room) -> None:
     assert not here.state.leases
 
 
-@pytest.mark.room('[runner]\nbox = "off"\n', roles=("mayor",))
-async def test_each_answer_says_that_agents_have_no_box(here: Room) -> None:
-    shown = here.spoken()[0]
-    refused, _ = await here.said("/brat retry 1")
-    assert '`[runner] box = "off"`' in shown
-    assert '`[runner] box = "off"`' in refused
-
-
 WEB = "https://forge.test/you/app"
 
 

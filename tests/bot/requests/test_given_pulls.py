@@ -1,10 +1,14 @@
 """Anybody's pull request, given to brat by `/brat land` or `/brat fix`."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
+from aiohttp import web
+from msgspec import json
 
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
@@ -16,9 +20,41 @@ from tests.bot.room import EVERYBODY, HEADS, REPO, TWO_WAYS, Room, room
 from tests.bot.there import there
 from tests.world.cases import looped
 from tests.world.forge_rules import pull_request, put_ruleset
-from tests.world.github_forge.extension import github, rules
-from tests.world.github_forge.forked_pulls import STRANGER, forks
+from tests.world.github_forge.extension import github, people, rules
 from tests.world.layers import sampled
+
+STRANGER: Final = "mallory"
+_PULLS: Final = re.compile(r".*/repos/[^/]+/[^/]+/pulls(/[0-9]+)?")
+_Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@web.middleware
+async def _forked(request: web.Request, handler: _Next) -> web.StreamResponse:
+    answer = await handler(request)
+    if not (isinstance(answer, web.Response) and _PULLS.fullmatch(request.path)):
+        return answer
+    if isinstance(answer.body, bytes) and answer.status in (200, 201):
+        said = json.decode(answer.body)
+        for pull in said if isinstance(said, list) else [said]:
+            _fork(pull)
+        answer.body = json.encode(said)
+    return answer
+
+
+def _fork(pull: dict[str, Any]) -> None:
+    author, head = pull["user"], pull["head"]
+    if author["login"] != STRANGER:
+        return
+    name = head["repo"]["name"]
+    full = {"full_name": f"{STRANGER}/{name}", "fork": True, "owner": author}
+    head |= {"label": f"{STRANGER}:{head['ref']}", "user": author}
+    head["repo"] |= full
+
+
+def forks(service: Service) -> Extension:
+    """Let people do what they can do on GitHub, and a stranger have a fork."""
+    return replace(people(service), middlewares=(_forked,))
+
 
 CI = '[refinery]\nchecks = ["ci"]\n'
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CI)]

@@ -1,12 +1,9 @@
 """What comes by mail commands nothing: its sender can be forged."""
 
-from pathlib import Path
-
 import pytest
 
 from bot.door.inbox import Remark, Review
-from tests.bot.requests.test_review_threads import Outage
-from tests.bot.room import Room, room
+from tests.bot.room import Room
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.graphql_nodes import MailedTexts
 from tests.world.github_forge.shapes import said_in
@@ -37,18 +34,6 @@ async def test_a_command_by_mail_is_not_carried_out_and_told_so(here: Room) -> N
 
 async def test_a_mail_without_a_command_is_left_alone(here: Room) -> None:
     assert await mailed(here, "Thank you!\n\n> /brat cancel") == []
-
-
-async def test_a_command_waits_until_the_forge_tells(tmp_path: Path) -> None:
-    outage = Outage()
-    async with room(tmp_path, roles=("mayor",), extend=outage) as here:
-        outage.is_over = False
-        await here.said("/brat cancel")
-        waiting = here.convoy_state()
-        outage.is_over = True
-        await here.until(lambda: here.convoy_state() == "failed")
-
-    assert waiting == "active"
 
 
 @pytest.mark.room(extend=github)

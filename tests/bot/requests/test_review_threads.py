@@ -234,12 +234,3 @@ async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
     assert here.tip(task_branch(NAME, 1)) == made
     assert answers(here) == ["Not changed: `the style guide wants spaces`"]
     assert not lines_of(here)[0].is_resolved
-
-
-@pytest.mark.room(delivered=True, extend=github)
-async def test_a_command_on_a_line_is_heard_as_in_a_comment(here: Room) -> None:
-    await here.worked(1, FILES)
-    await here.reviewed("COMMENT", here.let_in("bea"), comments=on(1, "/brat pause"))
-    await here.until(lambda: here.convoy_state() == "paused")
-
-    assert here.task(1).state == "needs-review"

@@ -137,16 +137,6 @@ def test_what_a_phone_makes_of_spaces_and_quotes_is_read_alike() -> None:
             assert found.options == meant.options
 
 
-def test_text_ends_at_the_next_command() -> None:
-    first, second = slash_commands("/brat start --\nkeep it\n/brat ping")
-
-    assert isinstance(first, SlashCommand)
-    assert isinstance(second, SlashCommand)
-    assert (first.text, second.verb) == ("keep it", "ping")
-    apart = only("/brat retry 3\nCI was down.\n\nThanks.")
-    assert (apart.text, apart.below) == ("", "CI was down.\n\nThanks.")
-
-
 MISSING = "the command is missing; `/brat help` lists all commands"
 
 

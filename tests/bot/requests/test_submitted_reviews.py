@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.door.inbox import Review, Ticked
+from bot.door.inbox import Review
 from tests.bot.room import FILES, Room
 from tests.bot.there import there
 
@@ -133,22 +133,3 @@ async def test_a_tick_is_kept_when_the_comment_is_written_meanwhile(here: Room) 
     assert "paused" in surface(here)
     assert "- [x] Cancel the convoy" in surface(here)
     assert here.convoy_state() == "paused"
-
-
-@pytest.mark.room
-async def test_a_tick_or_a_review_that_comes_twice_is_answered_once(here: Room) -> None:
-    await here.worked(1, FILES)
-    comment = there(here.convoy.comment)
-    ticked = Ticked(issue=here.issue, comment=comment, boxes=("cancel",), by="you")
-    asked = changes(here)
-    before = len(here.spoken())
-
-    for sign in (asked, asked, ticked, ticked):
-        name = "72D3162E-cc78" if sign is ticked else "82D3162E-cc78"
-        here.context.inbox.put(name, sign)
-        await here.loop.tick()
-
-    assert here.convoy_state() == "failed"
-    assert here.task(1).notes == ("you asks for changes: Shorter.",)
-    assert len(here.spoken()) == before
-    assert len(here.shown()) == 2

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.dashboard.api import DESCRIPTION
-from bot.requests.answers import convoy_comment, offered_boxes, request_of_box
+from bot.requests.answers import convoy_comment, request_of_box
 from bot.requests.verb import Endpoint, Request, Verb
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
@@ -26,7 +26,6 @@ from bot.requests.verb_table import (
 from bot.text.slash_commands import SlashCommand, slash_commands, ticked_in, unticked
 from brat.commands.command_line import command_line
 from convoy.events.people_events import ConvoyPaused
-from convoy.events.task_events import ConvoyFailed
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
@@ -126,22 +125,9 @@ def test_buttons_are_shown_where_they_can_be_pressed() -> None:
 FORGED = "- [x] Cancel <!-- brat:box=cancel -->"
 
 
-def keys(rules: Rules) -> list[str]:
-    return [key for key, _ in offered_boxes(rules.convoy)]
-
-
 def blocked(**given: object) -> Rules:
     rules = Rules().planned(spec(1), spec(2), **given)
     return rules.blocked(2, "no CI")
-
-
-def test_only_what_can_be_done_is_offered() -> None:
-    assert keys(Rules().planned(spec(1))) == ["cancel"]
-    assert keys(blocked()) == ["retry/2", "cancel"]
-    assert keys(Rules().planned(spec(1), approve="plan")) == ["approve", "cancel"]
-    over = blocked().do(ConvoyFailed(convoy=NAME, why="cancelled"))
-    assert keys(over) == []
-    assert "- [" not in convoy_comment(over.convoy)
 
 
 @looped(

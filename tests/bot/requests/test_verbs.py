@@ -2,11 +2,9 @@
 # ruff: noqa: E501  snapshots are as people read them
 
 from pathlib import Path
-from textwrap import dedent
 
 import msgspec
 import pytest
-from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from bot.requests.verb import Place, Request
@@ -144,25 +142,6 @@ def test_a_verb_may_have_its_place() -> None:
     assert asked("retry", "pull") == Request("retry")
 
 
-@given(
-    st.sampled_from([*BY_NAME, "x"]),
-    st.lists(st.text(max_size=8) | st.sampled_from(["3", "all", "path:a"]), max_size=3),
-    st.dictionaries(st.sampled_from(["ttl", "x"]), st.text(max_size=5), max_size=2),
-    st.text(max_size=20),
-)
-@settings(deadline=None)
-def test_whatever_is_said_is_a_request_or_one_sentence(
-    verb: str, words: list[str], options: dict[str, str], text: str
-) -> None:
-    found = parsed(SlashCommand(verb, tuple(words), options, text))
-
-    if isinstance(found, MalformedCommand):
-        assert "\n" not in found.why
-        found.why.encode()
-    else:
-        assert found.verb == verb
-
-
 def test_a_verb_that_takes_a_text_takes_the_lines_below_it() -> None:
     below = "Keep the names.\n\nThe docs, too."
 
@@ -191,14 +170,3 @@ def test_the_help_shows_what_the_page_shows(page: str) -> None:
     assert "up to 10 commands" in head
     assert rows in page
     assert all(f"| `/brat {name}" in rows for name in BY_NAME)
-
-
-def test_the_commands_on_the_page_are_understood(page: str) -> None:
-    blocks = page.split("```")[1::2]
-    examples = [found for block in blocks for found in slash_commands(dedent(block))]
-    examples += slash_commands('/brat lock "path:my folder/"\n/brat help lock')
-
-    assert len(examples) == 4
-    for example in examples:
-        assert isinstance(example, SlashCommand)
-        assert not isinstance(parsed(example), MalformedCommand)

@@ -1,12 +1,11 @@
 """What of an issue gets into the log: frozen, cleaned, and whose it is."""
 
-import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bot.roles.issue_intake import TEXT_CHARS, Words, fit_words
+from bot.roles.issue_intake import TEXT_CHARS, fit_words
 from bot.text.replies import EDITED_ISSUE, OUTSIDER
 from convoy.text import TITLE_CHARS
 from tests.bot.lobby import CONFIG, Lobby, lobby
@@ -71,22 +70,6 @@ async def test_the_log_holds_only_what_a_reader_of_the_page_sees(hall: Lobby) ->
     (convoy,) = hall.convoys()
     assert convoy.title == "Spell *** words"
     assert convoy.text == "- [ ] one  [ brat]{}[ /brat] ***\n"
-
-
-async def test_a_text_that_takes_long_holds_nobody_up(
-    hall: Lobby, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    threads = []
-
-    def noted(title: str, text: str) -> Words:
-        threads.append(threading.current_thread())
-        return fit_words(title, text)
-
-    monkeypatch.setattr("bot.roles.issue_intake.fit_words", noted)
-    await hall.labelled(await hall.write("Slow", "![[<a](" * 9_000))
-
-    assert threading.main_thread() not in threads
-    assert len(threads) == len(hall.convoys()) == 1
 
 
 @given(st.text(max_size=400), st.text(max_size=2_000))

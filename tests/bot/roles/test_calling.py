@@ -13,29 +13,6 @@ attempts = 1
 pytestmark = pytest.mark.room(ONE_TRY)
 
 
-async def fail(here: Room, number: int, why: str) -> None:
-    """Let the task's attempt end without work."""
-    await here.started(number)
-    refuse = RefuseWork(convoy=NAME, task=number, attempt=1, cause="failed", why=why)
-    await here.do(refuse)
-    await here.loop.tick()
-
-
-async def test_who_asked_is_called_once_for_what_waits(here: Room) -> None:
-    await fail(here, 1, "@bob <b>no</b>")
-    await fail(here, 2, "no")
-    await here.swept()
-
-    _, call = here.spoken()
-    assert "@you This convoy needs a decision:" in call
-    assert "- task 1, one: @\u200bbob" in call
-    assert "(after 1 attempt)" in call
-    assert "`/brat retry 1` or `/brat drop 1`" in call
-
-    await here.answer("/brat drop 1")
-    assert any("- task 2, two: " in each for each in here.spoken()[2:])
-
-
 BRITTLE = f"""\
 {SHELL}[witness]
 failures = 1

@@ -200,24 +200,6 @@ async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
     assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]
 
 
-async def test_messages_that_would_do_something_are_text_on_the_branch(
-    here: Room, work: Work
-) -> None:
-    first = work.commit({"a.txt": b"a\n"}, work.base, "Fixes #12\n")
-    tip = work.commit({"b.txt": b"b\n"}, first, "Add b [skip ci]\n")
-    bundle = ("work.bundle", work.bundled(tip))
-
-    task = await handed_in(here, bundle, commit=tip)
-
-    assert task.state == "needs-review", task.why
-    history = here.history()
-    landing = history.at(here.tip(ids.task_branch(NAME, 1)))
-    assert str(landing.id) == there(task.work).commit
-    assert landing.message == "Add b (skip ci)\n"
-    assert landing.parents[0].message == "Fixes issue #12\n"
-    assert landing.tree_id == work.history.at(tip).tree_id
-
-
 NOOP = {"status": "noop", "conclusion": "noop"}
 CHECKED = "- [ ] Add a accept: `test -e a`\n"
 

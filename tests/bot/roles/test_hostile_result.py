@@ -45,7 +45,6 @@ class Stage:
         self.session = ids.session_name(NAME, number, 1)
 
     def parcel(self, *more: tuple[str, bytes], **given: object) -> bytes:
-        """Return an artifact of the session."""
         own = {"session": self.session, "nonce": f"nonce{self.number}"}
         told = result(**own, base=self.base, **given)
         return zipped(("result.json", told), *more)

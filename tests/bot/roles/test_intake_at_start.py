@@ -35,7 +35,6 @@ async def test_a_fault_is_said_and_there_is_no_convoy(
     assert not convoys(here, issue)
 
 
-BROKEN = '[engine.default]\ntype = "shell"\nargs = ["fals"]\n'
 BUG = "../.github/ISSUE_TEMPLATE/bug.yml"
 
 
@@ -48,19 +47,6 @@ async def test_an_engine_is_asked_when_boxes_are_no_tasks(
     [convoy] = convoys(here, issue)
 
     assert convoy.settings.planner == planner
-
-
-@pytest.mark.room(BROKEN)
-async def test_a_mended_configuration_reaches_the_convoy_under_way(here: Room) -> None:
-    def args() -> tuple[str, ...]:
-        return here.convoy.settings.engines["default"].args
-
-    await here.configured("engine = 3\n")
-    await here.loop.tick()
-    assert args() == ("fals",)
-
-    await here.configured(BROKEN.replace("fals", "true"))
-    await here.until(lambda: args() == ("true",))
 
 
 async def test_a_named_issue_becomes_a_task_with_its_frozen_text(here: Room) -> None:

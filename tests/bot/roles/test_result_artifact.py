@@ -60,21 +60,6 @@ def test_a_good_parcel_is_taken_and_its_files_go_when_it_is_closed() -> None:
     assert not parcel.bundle.parent.exists()
 
 
-def test_a_result_alone_is_enough_with_fields_that_a_later_runner_adds() -> None:
-    parcel = taken(artifact(conclusion="failure", colour="red"))
-
-    assert (parcel.bundle, parcel.claims) == (None, ())
-    assert parcel.result.conclusion == "failure"
-
-
-@looped(zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-def test_every_file_a_runner_leaves_is_known(method: int) -> None:
-    others = ((name, b"{}\n") for name in ("usage.jsonl", "transcript.jsonl"))
-    files = [BUNDLE, *others, ("events.bin", events()), ("result.json", result())]
-
-    assert taken(zipped(*files, method=method)).bundle is not None
-
-
 def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
     facts = Rules().planned(spec(1), spec(2)).started(2).facts
     [begun] = [fact for fact in facts if isinstance(fact, TaskStarted)]

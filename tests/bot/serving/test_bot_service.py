@@ -109,12 +109,3 @@ async def test_the_file_counts_where_the_branch_is_guarded(
         assert (OTHER_KEY.public in keys) == guarded
     (told,) = [each for each in said if each.startswith("allowed signers: ")]
     assert ("is not used" in told) != guarded
-
-
-async def test_without_a_file_nothing_is_asked(here: Town) -> None:
-    said: list[str] = []
-    async with bot_service.opened(alone(here), said.append) as loop:
-        assert not await bot_service.tick(loop)
-
-        assert loop.context.mirror.believes_branch is None
-    assert said == []

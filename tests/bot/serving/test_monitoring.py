@@ -103,15 +103,3 @@ def test_what_is_so_now_is_looked_up() -> None:
     assert value(metrics, "brat_log_commits") == 9
     assert value(metrics, "brat_repository_standing_still") == 0
     assert value(metrics, "brat_repository_standing_still", repository="pat/stuck") == 1
-
-
-def test_deliveries_and_rounds_are_counted() -> None:
-    metrics = ServiceMetrics(dict, dict, lambda: 0)
-    metrics.answered("issues", 202)
-    metrics.answered("issues", 202)
-    metrics.ticked(REPO, cut_short=True)
-
-    shown = metrics.text().decode()
-
-    assert 'brat_deliveries_total{event="issues",status="202"} 2.0' in shown
-    assert f'brat_ticks_total{{outcome="cut short",repository="{REPO}"}} 1.0' in shown

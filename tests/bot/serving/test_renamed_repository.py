@@ -7,10 +7,10 @@ that was known under the old name may arrive in the new repository.
 import asyncio
 from pathlib import Path
 
-import pygit2
 import pytest
 
 from bot.serving import bot_service
+from brat.forge.storage.forge_state import Forge
 from grite.errors import BratError
 from grite.wal import WAL_REF
 from tests.bot.serving.hosted_town import (
@@ -23,7 +23,28 @@ from tests.bot.serving.hosted_town import (
     state_of,
 )
 from tests.world.forge import REPO, Town, make_source, until
-from tests.world.renamed import create, rename
+
+
+def rename(forge: Forge, full_name: str, name: str) -> str:
+    """Give a repository another name; its id and all that is in it stay.
+
+    Returns:
+        The new full name; the old one is free.
+    """
+    repo = forge.known(full_name)
+    bare = forge.bare(repo)
+    bare.close()
+    path = bare.path.rename(bare.path.with_name(f"{name}.git"))
+    bare.path = path
+    return forge.update(repo, name=name).full_name
+
+
+def create(forge: Forge, full_name: str, source: Path) -> int:
+    """Create a public repository in which the bot may write; return its id."""
+    made = forge.add_repository(full_name, source=source)
+    forge.grant(full_name, "brat[bot]", "write")
+    return made.id
+
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
@@ -52,28 +73,6 @@ async def test_the_log_is_not_pushed_into_a_repository_that_took_the_name(
         await until(lambda: "a different repository" in host.served[REPO].trouble)
     assert refs(here, REPO) == set()
     assert WAL_REF in refs(here, moved)
-
-
-async def test_a_start_on_old_state_does_not_push_it_into_the_new_repository(
-    here: Town, tmp_path: Path
-) -> None:
-    private(here)
-    number = await labelled(here, REPO)
-    told = hosting(here, repositories=(REPO,), sweep_s=0.2)
-    async with running(told):
-        await accepted(here, REPO, number)
-    rename(here.forge, REPO, "moved")
-    create(here.forge, REPO, make_source(tmp_path / "public"))
-
-    fresh = await labelled(here, REPO, "Another issue")
-    async with running(told):
-        await accepted(here, REPO, fresh)
-
-    public = here.forge.bare(here.forge.known(REPO)).git
-    found = map(public.get, map(str, public))
-    texts = b"".join(each.data for each in found if isinstance(each, pygit2.Blob))
-    assert b"Another issue" in texts
-    assert b"Fix it" not in texts
 
 
 async def test_a_renamed_repository_keeps_its_log_and_its_folder(here: Town) -> None:

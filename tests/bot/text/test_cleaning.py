@@ -176,18 +176,6 @@ def test_text_that_is_left_out_leaves_a_note() -> None:
     assert cleaned("a\n\n<div title='\n\nevil") == f"a\n\n{OMISSION_NOTE}"
 
 
-def test_a_long_text_ends_at_the_end_of_a_line_and_says_so() -> None:
-    text = "\n".join(f"line {number} {'x' * 20}" for number in range(100))
-
-    shown = clean_markdown(text, limit=200)
-
-    kept = shown.removesuffix(CUT_NOTE)
-    assert len(shown) <= 200
-    assert shown != kept
-    assert text.startswith(f"{kept}\n")
-    assert clean_markdown(shown, limit=200) == shown
-
-
 def test_what_is_too_long_to_be_read_is_cut_with_a_note() -> None:
     assert clean_markdown("<!-- -->" * 40_000, limit=ROOM) == CUT_NOTE
 

@@ -171,7 +171,6 @@ def test_a_pull_request_closes_and_skips_nothing_by_a_planners_words() -> None:
 
 # --- where an agent worked without walls, its convoy and work say so ------------------
 
-NO_BOX = '`[runner] box = "off"`'
 ALL = ClaimedWalls(
     files="landlock", processes="landlock", user="uid", syscalls="seccomp"
 )
@@ -203,14 +202,6 @@ def test_a_missing_wall_is_a_warning_wherever_the_work_is_shown() -> None:
         assert "task 2" not in text.split("isolation**")[1].split("\n")[0]
     for text in texts(worked(())):
         assert "isolation**" not in text
-
-
-def test_a_box_that_is_off_is_said_wherever_the_convoy_is_shown() -> None:
-    convoy = worked(())
-    off = replace(convoy, settings=replace(convoy.settings, box="off"))
-
-    assert all(NO_BOX in text for text in texts(off))
-    assert not any(NO_BOX in text for text in texts(convoy))
 
 
 def test_a_wall_is_missed_unless_it_is_claimed() -> None:

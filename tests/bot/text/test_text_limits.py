@@ -16,7 +16,7 @@ from bot.text.pull_request_texts import (
 from bot.text.replies import ANSWER_CUT, Reply
 from convoy.model.state import Convoy, Task, TaskState
 from convoy.model.work import Approval, HandedIn
-from convoy.text import POST_CHARS, SUMMARY_CHARS, TITLE_CHARS, posted
+from convoy.text import POST_CHARS, SUMMARY_CHARS, TITLE_CHARS
 from tests.world.rules import Rules, sha, spec
 
 TITLES = st.sampled_from(["&" * 300, "<b>" * 100, "A title. " * 40, "Fix", "|" * 256])
@@ -97,11 +97,3 @@ def test_a_long_answer_is_cut_between_lines_and_its_code_is_closed() -> None:
     assert len(text) <= POST_CHARS
     assert text.endswith(f"{line}\n```\n\n{ANSWER_CUT}")
     assert replies.text("ann", [Reply("rocket", "So.")]) == "@ann So."
-
-
-@given(st.text(), st.integers(100, 300))
-def test_a_text_that_is_cut_fits_and_says_so(text: str, room_chars: int) -> None:
-    cut = posted(text, "More.", room_chars)
-
-    assert len(cut) <= room_chars
-    assert cut == text or cut.endswith("More.")

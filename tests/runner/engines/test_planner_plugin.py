@@ -96,10 +96,3 @@ def test_a_planner_has_neither_token_nor_key_and_knows_its_faults(
     for secret in (TOKEN, "sk-made-up-key-9876543210"):
         assert secret not in found.said
     assert "***" not in found.said
-
-
-def test_a_planner_that_is_not_installed_is_said(forge: Forge) -> None:
-    found = forge.run(planning(forge, "by-foldr"))
-
-    assert found.result["outcome"] == "unstarted"
-    assert found.result["why"] == ("There is no planner 'by-foldr'; available: none.")

@@ -161,10 +161,3 @@ def test_the_network_of_a_command_is_as_it_is_by_default(forge: Forge) -> None:
     seen = git("show", "work:seen", cwd=forge.unpacked(left))
     assert seen == str(Path("/proc/self/ns/net").readlink())
     assert left.said == ""
-
-
-def test_a_program_in_the_checkout_is_started(forge: Forge) -> None:
-    forge.commit_on_main({"agent.sh": "#!/bin/sh\necho 1 > a\n"})
-    left = forge.run(forge.started("./agent.sh", egress=()))
-
-    assert left.result["files"] == ["a"], left.result

@@ -43,14 +43,11 @@ Asked = dict[str, Any]
 
 @dataclass(frozen=True)
 class Root:
-    """What a document starts from."""
-
     _viewer: Viewer
 
     # --- queries ------------------------------------------------------------------
 
     def repository(self, owner: str, name: str) -> Node:
-        """Return a repository by its name."""
         found = self._viewer.repository(f"{owner}/{name}")
         return graphql_nodes.repository(self._viewer, found)
 
@@ -202,7 +199,6 @@ def _resolve(source: object, info: GraphQLResolveInfo[None], **given: object) ->
 
 
 def _fault(error: GraphQLError) -> dict[str, Any]:
-    """Return an error as GitHub writes it."""
     shown: dict[str, Any] = dict(error.formatted)
     if isinstance(error.original_error, Failed):
         return {"type": error.original_error.kind, **shown}

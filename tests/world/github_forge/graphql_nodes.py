@@ -38,7 +38,6 @@ class MailedTexts:
 
 
 def text(viewer: Viewer, number: int, kind: str, node: str = "") -> Node:
-    """Return a comment, or a review."""
     is_mailed = MailedTexts(viewer.service.forge.folder).holds(number)
     known = {"kind": kind, "id": node, "database_id": number}
     return known | {"created_via_email": is_mailed}

@@ -51,7 +51,6 @@ from tests.world.github_forge.webhooks import (
 
 
 def app_view(site: Site, one: App, owner: User, installations: int) -> dict[str, Any]:
-    """An App, as it sees itself."""
     return {
         **dull("integration"),
         **fields(one, "id slug client_id created_at"),

@@ -48,7 +48,6 @@ _STATES: Final = {
 
 
 def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
-    """Return a review as GitHub shows it."""
     repo, renderer = call.repo, dressed(call.service)
     author = renderer.who(one.user)
     page = call.site.page(repo.full_name, "pull", number)

@@ -33,8 +33,6 @@ class AskedSecret(Body):
 
 
 class Sealed(Record, frozen=True, kw_only=True):
-    """A secret as it was sent."""
-
     repo: int
     environment: str
     """Empty: it is the repository's."""
@@ -56,7 +54,6 @@ def _table(call: Call) -> Table[Sealed]:
 
 
 def stored(call: Call, environment: str = "") -> tuple[Sealed, ...]:
-    """Return the secrets of a place."""
     known = _table(call).of(call.repo.id)
     return tuple(one for one in known if one.environment == environment)
 

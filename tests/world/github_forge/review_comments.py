@@ -86,7 +86,6 @@ def _hunk(call: Call, pull: Pull, said: OnLine) -> str:
 
 
 def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
-    """Return a comment as GitHub shows it."""
     repo, renderer, site = call.repo, dressed(call.service), call.site
     author = renderer.who(one.user)
     page = f"{site.page(repo.full_name, 'pull', number)}#discussion_r{one.id}"

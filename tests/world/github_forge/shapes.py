@@ -383,14 +383,6 @@ def between(bare: Bare, base: str, head: str) -> list[pygit2.Commit]:
     return list(walk)
 
 
-def diff(bare: "Bare", base: str, head: str) -> pygit2.Diff:
-    """Return the diff from one commit to another, with renames detected."""
-    one, other = bare.git[base].peel(pygit2.Commit), bare.git[head].peel(pygit2.Commit)
-    found = bare.git.diff(one, other)
-    found.find_similar()
-    return found
-
-
 def signature(who: User) -> pygit2.Signature:
     """Sign as an account, now."""
     return pygit2.Signature(who.login, f"{who.id}+{who.login}{NOREPLY}")

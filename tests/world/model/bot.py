@@ -98,8 +98,6 @@ class NoInbox(Inbox):
 
 
 class ModelCommits(Commits):
-    """What commits hold that are in memory."""
-
     def __init__(self, mirror: "ModelMirror") -> None:
         super().__init__(Path("/nowhere"))
         self.forge = mirror.forge
@@ -165,7 +163,6 @@ class ModelMirror(Mirror):
 
     @property
     def state(self) -> State:
-        """What the log folds to."""
         return self._state
 
     def look(self) -> None:

@@ -47,7 +47,6 @@ class Commits:
         return made
 
     def edit(self, parent: str, path: str, line: str) -> str:
-        """Add a line to a file."""
         files = self[parent].files
         return self.make((parent,), {**files, path: (*files.get(path, ()), line)})
 

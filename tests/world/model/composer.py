@@ -13,7 +13,6 @@ class ModelComposer(Composer):
         self.commits = forge.commits
 
     def build(self, strategy: Strategy, piece: Piece) -> str | Conflicted:
-        """Return the candidate commit."""
         made = self._build(strategy, piece)
         queued = piece.onto in self.forge.queued()
         self.forge.seen["speculative conflict"] += queued and isinstance(

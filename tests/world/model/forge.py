@@ -61,8 +61,6 @@ class Died(BaseException):
 
 
 class Entry(Struct, frozen=True):
-    """One commit of the log."""
-
     commit: str
     events: tuple[GriteEvent, ...]
     actor: bytes
@@ -79,8 +77,6 @@ class Fuse:
 
 
 class Result(Struct, frozen=True):
-    """What a session left."""
-
     how: How
     commit: str = ""
     files: tuple[str, ...] = ()

@@ -50,8 +50,6 @@ GIVEN_BACK: Final = frozenset({"conflict", "outage", "setup"})
 
 
 class Promises:
-    """Watches one forge."""
-
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
         self.green: set[str] = set()

@@ -28,7 +28,6 @@ _FAULT: Final = ("api_error", "Internal server error")
 
 
 def read(body: Mapping[str, Any]) -> Asked:
-    """Read a request."""
     messages = [*_all(body.get("messages"))]
     texts = [*_texts(body.get("system"))]
     said: list[str] = []
@@ -71,7 +70,6 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def whole(asked: Asked, turn: Turn) -> dict[str, Any]:
-    """Return an answer in one piece."""
     used = tokens(asked, turn)
     content: dict[str, Any]
     match turn:
@@ -102,7 +100,6 @@ def whole(asked: Asked, turn: Turn) -> dict[str, Any]:
 
 
 def frames(asked: Asked, turn: Turn) -> Frames:
-    """Return an answer as events."""
     message = whole(asked, turn)
     (content,) = message["content"]
     empty: dict[str, Any] = {"text": ""} if isinstance(turn, Say) else {"input": {}}

@@ -24,12 +24,10 @@ def read(body: Mapping[str, Any]) -> Asked:
 
 
 def whole(asked: Asked, turn: Turn) -> dict[str, Any]:
-    """Return an answer in one piece."""
     return {"response": gemini_content.whole(asked, turn), "traceId": "1"}
 
 
 def frames(asked: Asked, turn: Turn) -> Frames:
-    """Return an answer as events."""
     plain = gemini_content.frames(asked, turn)
     return Frames((), _enveloped(plain.body), _enveloped(plain.tail))
 

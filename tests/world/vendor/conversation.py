@@ -32,8 +32,6 @@ CHARS_PER_TOKEN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that the CLI offers."""
-
     name: str
     properties: Mapping[str, Mapping[str, Any]]
     """The JSON schema of each argument."""
@@ -193,7 +191,6 @@ _FILLING: Final[dict[str, Any]] = {
 
 
 def folder(text: str) -> str | None:
-    """Return the folder in which the CLI says it works."""
     found = _FOLDER.search(text)
     return found.group(1).rstrip(".") if found else None
 

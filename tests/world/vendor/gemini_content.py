@@ -63,7 +63,6 @@ def _tools(body: Mapping[str, Any]) -> Iterator[Tool]:
 
 
 def whole(asked: Asked, turn: Turn) -> dict[str, Any]:
-    """Return an answer in one piece."""
     return _piece(asked, _part(turn), turn)
 
 
@@ -107,7 +106,6 @@ def _piece(asked: Asked, part: object, ended: Turn | None) -> dict[str, Any]:
 
 
 def fault(status: int, wait_s: int | None) -> dict[str, Any]:
-    """Return an error's body."""
     kind, text = _FAULTS.get(status, _FAULT)
     error: dict[str, Any] = {"code": status, "message": text, "status": kind}
     if wait_s is not None:

@@ -32,7 +32,6 @@ _FAULT: Final = (
 
 
 def read(body: Mapping[str, Any]) -> Asked:
-    """Read a request."""
     messages = [each for each in body.get("messages") or () if isinstance(each, dict)]
     by_model = [m for m in messages if m.get("role") == "assistant"]
     return Asked(
@@ -60,7 +59,6 @@ def _tools(body: Mapping[str, Any]) -> Iterator[Tool]:
 
 
 def whole(asked: Asked, turn: Turn) -> dict[str, Any]:
-    """Return an answer in one piece."""
     message: dict[str, Any] = {"role": "assistant", "content": None}
     match turn:
         case Say(text):
@@ -75,7 +73,6 @@ def whole(asked: Asked, turn: Turn) -> dict[str, Any]:
 
 
 def frames(asked: Asked, turn: Turn) -> Frames:
-    """Return an answer as events."""
     begun: dict[str, Any] = {"role": "assistant", "content": ""}
     bodies: list[dict[str, Any]] = []
     match turn:

@@ -26,7 +26,6 @@ _RESULTS: Final = {"function_call_output", "custom_tool_call_output"}
 
 
 def read(body: Mapping[str, Any]) -> Asked:
-    """Read a request."""
     items = _items(body)
     by_model = [item for item in items if item.get("role") == "assistant"]
     texts = [text for item in items for text in _texts(item)]
@@ -62,7 +61,6 @@ def _tools(body: Mapping[str, Any]) -> Iterator[Tool]:
 
 
 def whole(asked: Asked, turn: Turn) -> dict[str, Any]:
-    """Return an answer in one piece."""
     used = tokens(asked, turn)
     return _response(asked, "completed") | {
         "output": [_item(asked, turn, "completed")],
@@ -77,7 +75,6 @@ def whole(asked: Asked, turn: Turn) -> dict[str, Any]:
 
 
 def frames(asked: Asked, turn: Turn) -> Frames:
-    """Return an answer as events."""
     item = _item(asked, turn, "completed")
     begun = _item(asked, turn, "in_progress")
     head = [

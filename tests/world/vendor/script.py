@@ -27,8 +27,6 @@ class Patch(Struct, frozen=True, kw_only=True, tag="patch", forbid_unknown_field
 
 
 class Run(Struct, frozen=True, kw_only=True, tag="run", forbid_unknown_fields=True):
-    """Run a shell command."""
-
     command: str
 
 

@@ -162,7 +162,6 @@ class IncomingPack:
     """The folder of its objects; None: it brings none, or git cannot read them."""
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the pack as it came."""
         with self.file.open("rb") as file:
             while chunk := file.read(CHUNK):
                 yield chunk

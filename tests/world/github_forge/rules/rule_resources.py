@@ -25,8 +25,6 @@ class RefNames(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Conditions(Struct, frozen=True, forbid_unknown_fields=True):
-    """To what a ruleset applies."""
-
     ref_name: RefNames = RefNames()
 
 
@@ -88,7 +86,6 @@ class Protection(Record, frozen=True, kw_only=True):
     """How many reviews it requires of a pull request."""
 
     def rules(self) -> tuple[rules.Rule, ...]:
-        """Return the rules it amounts to."""
         checks = tuple(rules.StatusCheck(each) for each in self.contexts)
         return (
             rules.Deletion(),
