@@ -353,13 +353,15 @@ async def examined_actions(
         grant = f"grant {ADMINISTRATION}: write and use --fix"
         mend = f"make tokens read-only by default {_WHERE}, or {grant}"
         yield Finding("fault", said, mend)
-    if actions.enabled and actions.allowed_actions == "local_only":
-        said = "only the repository's own actions may run"
+    if actions.enabled and actions.allowed_actions != "all":
+        is_sure = actions.allowed_actions == "local_only"
+        whose = "the repository's own" if is_sure else "selected"
         mend = (
-            f"allow actions/upload-artifact {_WHERE}: brat-task.yml needs it to "
-            "upload its result"
+            f"allow actions/upload-artifact and the workflow that brat.yml calls "
+            f"{_WHERE}: else its runs fail before they begin"
         )
-        yield Finding("fault", said, mend)
+        grade: Grade = "fault" if is_sure else "note"
+        yield Finding(grade, f"only {whose} actions may run", mend)
     if has_loop and jobs.can_approve_pull_request_reviews:
         yield Finding("ok", "jobs may open pull requests")
     elif has_loop:

@@ -67,6 +67,7 @@ async def test_nothing_is_loosened_when_asked_to_fix(
 
 @looped(
     ({"actions": "local_only"}, 0, ["ok", "ok", "fault", "ok"]),
+    ({"actions": "selected"}, 0, ["ok", "ok", "note", "ok"]),
     ({"default": "write"}, 204, ["ok", "ok", "ok"]),
     ({"default": "write"}, 403, ["ok", "fault", "ok"]),
 )
