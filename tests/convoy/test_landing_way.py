@@ -1,11 +1,16 @@
 """The way a convoy lands follows from its target's rules alone."""
 
+from msgspec.structs import replace
+
+from convoy.events.merge_events import LandingChosen
 from convoy.model.ids import SetAside
 from convoy.model.records import Strategy
+from convoy.model.state import Moment
 from convoy.model.work import Landing, TargetRules, Way
 from convoy.rules.target import asked_for, landing_by, learnt_of
 from convoy.rules.verdict import Mergeable
 from tests.world.cases import looped
+from tests.world.rules import NAME, Rules, spec
 
 HEAD = "a" * 40
 
@@ -47,6 +52,18 @@ def test_a_refusal_tells_a_rule_that_no_list_showed(rule: str) -> None:
     assert landing_by(TargetRules(), bypass=False, learnt=learnt).way == "merge"
     assert learnt_of(Landing(way="merge", learnt=learnt), refused) == learnt
     assert learnt_of(Landing(), SetAside(why="no", rule="hook", at=1)) == ()
+
+
+@looped(("merge", ""), ("queue", HEAD))
+def test_what_a_queue_was_asked_for_is_asked_again_on_another_way(
+    way: Way, asked: str
+) -> None:
+    queued = Landing(way="queue", method="merge")
+    convoy = replace(Rules().planned(spec(1)).convoy, landing=queued, asked=HEAD)
+
+    chosen = LandingChosen(convoy=NAME, landing=Landing(way=way, reviews=1))
+
+    assert chosen.convoy_after(convoy, Moment()).asked == asked
 
 
 @looped(
