@@ -9,6 +9,7 @@ import pytest
 import respx
 
 from bot.forge import payloads
+from bot.forge.checks import REPEATED
 from bot.forge.github import GitHub
 from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
@@ -116,8 +117,11 @@ async def test_the_newest_status_of_each_context_is_read_as_a_check(
     runs = {"id": 4, "state": "pending", "context": "ci/slow", "description": None}
     older = red | {"id": 2, "state": "success"}
     anothers = red | {"id": 1, "state": "success", "creator": {"login": "mallory"}}
+    # what repeats a check for the target's rules says nothing new
+    ours = {"id": 5, "state": "success", "context": "ci", "description": REPEATED}
+    ours["creator"] = {"login": "github-actions[bot]"}
     route = forge.get(f"{REPO}/commits/{'c' * 40}/statuses")
-    route.respond(json=[runs, red, older, anothers])
+    route.respond(json=[ours, runs, red, older, anothers])
 
     running, ended, by_mallory = await github.ci.statuses("c" * 40)
 
