@@ -69,7 +69,7 @@ def failed_output(log: str, steps: Iterable[payloads.Step]) -> str:
     begun, over = (step.started_at or "")[:19], (step.completed_at or "9")[:19]
     lines: list[str] = []
     end = 0
-    for line in log.splitlines():
+    for line in log.split("\n"):
         stamped = _STAMPED.fullmatch(line)
         at, text = stamped.groups() if stamped else ("", line)
         if at and not begun <= at <= over:
@@ -104,10 +104,10 @@ class Ci(Part):
         return None
 
     async def _runs(self, commit: str) -> AsyncIterator[payloads.Run]:
-        """Yield the runs on a commit that began, or wait for a person's approval.
+        """Yield the runs on a commit, but those that wait because a job's token asked.
 
-        What a job's token opens or updates as a pull request starts runs that wait so;
-        brat starts its own on the same commit.
+        A pull request that such a token opens or updates starts runs that wait for a
+        person's approval; brat starts its own on the same commit.
         https://docs.github.com/actions/how-tos/write-workflows/choose-when-workflows-run/trigger-a-workflow
         """
         url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
