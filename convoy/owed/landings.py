@@ -23,6 +23,7 @@ from convoy.rules.target import asked_for, landing_by, learnt_of
 from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks, Mergeable, Observed
 from convoy.text import clock
+from convoy.text.project_tests import headline
 
 NOT_RED = "CI is green on these tests without the code; at least one test must fail"
 
@@ -55,12 +56,16 @@ def merges(
     else:
         yield from _front(convoy, queue, tip, look)
     yield from suspects_judged(convoy, queue, tip, look)
-    # The first that is red or not judged; those behind it stand on it, so they are not
-    # waited for.
-    for link in queue.links if convoy.settings.require_ci else ():
+    for position, link in enumerate(queue.links if convoy.settings.require_ci else ()):
         checks = look.checks(link.candidate)
         if checks is not None and checks.verdict in ("red", "lost"):
-            yield from doubt_actions(convoy, link.task, link.candidate, checks)
+            again = judged_on_top(convoy, queue.links, position, look)
+            if again == "red":
+                yield from verdict_actions(
+                    convoy, link.task.number, link.candidate, look
+                )
+            elif again != "waiting":
+                yield from doubt_actions(convoy, link.task, link.candidate, checks)
             return
     if queue.unbuilt:
         numbers = tuple(task.number for task in queue.unbuilt)
@@ -181,6 +186,33 @@ def green_front(
         if not is_green or not is_shown(convoy, link, look):
             return links[:position]
     return links
+
+
+def judged_on_top(
+    convoy: Convoy, links: Sequence[landing.Link], position: int, look: Look
+) -> Literal["", "waiting", "red"]:
+    """Return what the candidate on top says of a red one, whose work it has, too.
+
+    Two runs of CI that fail alike need no third, if what both stand on was found green
+    while they ran: else all may fail of one outage. Empty: it says nothing. Runs that
+    have begun are waited for: they end before another one would.
+    """
+    candidate, running = links[position].candidate, ("pending", "")
+    checks = look.checks(candidate)
+    if checks is None or checks.verdict != "red":
+        return ""
+    below = look.checks(links[position - 1].candidate) if position else None
+    if below is not None and (below.verdict, below.text) == running:
+        return "waiting"
+    landed = (t for t in convoy.tasks if not position and t.landed == candidate.base)
+    is_green = any(task.ended_at >= candidate.at for task in landed)
+    above = next((look.checks(each.candidate) for each in links[position + 1 :]), None)
+    if above is None or not (is_green or (below and below.verdict == "green")):
+        return ""
+    if (above.verdict, above.text) == running:
+        return "waiting"
+    is_alike = above.verdict == "red" and above.failed == checks.failed
+    return "red" if is_alike and headline(above.text) == headline(checks.text) else ""
 
 
 def is_shown(convoy: Convoy, link: landing.Link, look: Look) -> bool:

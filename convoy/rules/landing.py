@@ -11,7 +11,8 @@ has changed is broken; it and all behind it are built again.
 
 Red work leaves the chain and is judged once more, alone on the branch's tip. Red there,
 too, its task is to blame and gets it back. Green there, the red came from its company,
-or by chance: it lands.
+or by chance: it lands. On what is green, the candidate on top of it judged it, too: red
+alike, that was the second time.
 
 The target is taken in while nothing else of the convoy is being judged: a merge in
 front would make CI judge all that waits once more. So tasks never wait for a busy

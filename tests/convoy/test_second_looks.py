@@ -61,6 +61,26 @@ def test_what_stands_on_a_red_one_is_built_without_it_at_once() -> None:
     assert due(rules) == [alone, others]
 
 
+def test_red_on_green_is_its_own_once_the_one_on_top_of_it_is_red_alike() -> None:
+    rules = waiting(1, 2, 3).offered(1, sha("a"), TIP)
+    rules.offered(2, sha("b"), sha("a")).offered(3, sha("c"), sha("b"))
+    land, blame = owed.Land(NAME, (1,), TIP), owed.Reject(NAME, 2, sha("b"), "boom")
+    other, runs = replace(RED, text="bang"), replace(GREEN, verdict="pending")
+
+    assert due(rules, a=GREEN, b=RED, c=RED) == [land, blame]
+    assert due(rules, a=GREEN, b=RED, c=runs) == [land]
+    assert due(rules, a=runs, b=RED) == due(rules, a=runs, b=RED, c=RED) == []
+    for unlike in (other, replace(RED, failed=("lint",)), GREEN, STOPPED):
+        _, again = due(rules, a=GREEN, b=RED, c=unlike)
+        assert isinstance(again, owed.LookAgain)
+    rules.landed_as(1, sha("a"))
+    assert due(rules, sha("a"), b=RED, c=RED) == [blame]
+
+    lasting = waiting(1, 2).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
+    (again,) = due(lasting, a=RED, b=RED)  # both may be red of one outage
+    assert isinstance(again, owed.LookAgain)
+
+
 def test_the_only_one_in_front_is_judged_again_on_the_same_commit() -> None:
     rules = red(waiting(1), 1, "a")
 
