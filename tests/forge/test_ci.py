@@ -145,6 +145,21 @@ async def test_a_commit_that_failed_is_judged_again_when_pushed_again(
     await stood(here, commit, "success", "failure", of="conclusion")
 
 
+async def test_what_is_red_beside_a_green_one_is_red_without_another_look(
+    here: Town, tmp_path: Path
+) -> None:
+    waits = f"until test -e {tmp_path}/$(cat work.txt); do sleep 0.05; done"
+    here.judge(f"{waits}; ! grep bad work.txt", box="off")
+    _, main = await push(here, "0", to="main")
+    _, good = await push(here, "good", to="brat/queue/main/good")
+    _, bad = await push(here, "bad", to="brat/queue/main/bad")
+    await stood(here, bad, "in_progress")
+    for commit, word, ends in ((good, "good", "success"), (bad, "bad", "failure")):
+        (tmp_path / word).touch()
+        assert (await judged(here, commit))["conclusion"] == ends
+    assert await checks(here, main) == []
+
+
 async def test_where_ci_is_red_without_a_change_the_next_red_says_so(
     here: Town, tmp_path: Path
 ) -> None:

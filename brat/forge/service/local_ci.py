@@ -61,6 +61,8 @@ class Judge:
         self._slots: dict[int, int] = defaultdict(int)
         self._turns = defaultdict[int, asyncio.Semaphore](lambda: asyncio.Semaphore(0))
         self._grounds: dict[int, Ground] = {}
+        self._green: dict[int, CheckRun] = {}
+        """The job of each repository that was green last, and when it ended."""
         self._awaited: dict[int, asyncio.Event] = {}
 
     def start(self) -> None:
@@ -203,7 +205,11 @@ class Judge:
             finally:
                 await asyncio.to_thread(kept.keep, folder, self._slots[repo.id])
         if conclusion == "success":
-            self._grounds.pop(repo.id, None)
+            ended = self._context.forge.now()
+            self._green[repo.id] = replace(check, completed_at=ended)
+            ground = self._grounds.pop(repo.id, None)
+            if ground is not None and (awaited := self._awaited.get(ground.check)):
+                awaited.set()
         elif conclusion == "failure":
             conclusion, output = await self._beside_ground(repo, check, output)
         self._finish(repo, check, conclusion, output)
@@ -216,12 +222,17 @@ class Judge:
         The first red starts the job that finds out, and waits for nothing. Where that
         is red, too, the next red says so. Further ones that fail alike ask a person:
         an agent would be paid in vain. A success forgets all of it: since then
-        something else has changed.
+        something else has changed. What is red while another is green on the same
+        commit of the branch is red by itself.
         """
         bare, branch = self._context.forge.bare(repo), repo.default_branch
         tip = bare.ref(ids.HEADS + branch)
         commit = bare.fork_point(tip, check.head_sha) if tip else None
         if commit is None or commit == check.head_sha:
+            return "failure", output
+        green, began = self._green.get(repo.id), check.started_at or ""
+        is_beside = green is not None and (green.completed_at or "") >= began
+        if green and is_beside and bare.fork_point(commit, green.head_sha) == commit:
             return "failure", output
         ground = self._grounds.get(repo.id)
         if ground is None or ground.commit != commit:
