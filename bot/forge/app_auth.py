@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Final, Self
 
@@ -113,8 +114,12 @@ PERMISSIONS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The permissions that the bot needs, and in `RIGHTS` what for.
 
+What changes workflow files is pushed and merged only with `WORKFLOWS`, too, which an
+App may lack.
+
 https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 """
+WORKFLOWS: Final[Mapping[str, str]] = MappingProxyType({"workflows": "write"})
 FIXES: Final[Mapping[int, str]] = MappingProxyType(
     {
         401: "check that the App's id matches its private key",
@@ -172,6 +177,7 @@ class AppTokens:
         self._asking = asyncio.Lock()
         self._installation = self.grant.installation
         self._made: AppToken | None = None
+        self._more = WORKFLOWS if self.grant.permissions == PERMISSIONS else {}
         # Its own pace: a caller waiting for a token may hold the lane for writes.
         self._rest = Rest(
             self.client,
@@ -230,16 +236,23 @@ class AppTokens:
             where = f"/repos/{self.grant.repository}/installation"
             self._installation = (await self._rest.read(_Installed, where)).id
         url = f"/app/installations/{self._installation}/access_tokens"
-        body: dict[str, object] = {"permissions": dict(self.grant.permissions)}
+        body: dict[str, object] = {}
         if self.grant.repository_id:
             body["repository_ids"] = [self.grant.repository_id]
         else:
             body["repositories"] = [self.grant.repository.partition("/")[2]]
-        try:
-            return await self._rest.make(AppToken, url, body)
-        except Refused:
-            self._installation = self.grant.installation  # it may be installed anew
-            raise
+        while True:
+            wanted = {**self.grant.permissions, **self._more}
+            try:
+                return await self._rest.make(
+                    AppToken, url, {**body, "permissions": wanted}
+                )
+            except Refused as refused:
+                if self._more and refused.status == HTTPStatus.UNPROCESSABLE_ENTITY:
+                    self._more = {}  # the installation lacks it
+                    continue
+                self._installation = self.grant.installation  # it may be installed anew
+                raise
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,14 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from bot.forge.app_auth import MARGIN_S, AppKey, AppTokens, Grant
+from bot.forge.app_auth import (
+    MARGIN_S,
+    PERMISSIONS,
+    WORKFLOWS,
+    AppKey,
+    AppTokens,
+    Grant,
+)
 from bot.forge.rest import Refused
 from brat.forge.storage.forge_state import Forge
 from grite.errors import BratError, Unavailable
@@ -99,6 +107,24 @@ async def test_a_token_is_asked_for_with_no_more_than_is_needed(
     assert (await here.get(f"issues/{issue}"))["user"]["login"] == "helper[bot]"
     assert merge.status_code == 403
     assert alive(here) == [NEEDS]
+
+
+async def test_workflows_may_be_changed_where_the_app_may_change_them(
+    here: Town, tokens: Make
+) -> None:
+    whole = NewApp(
+        slug="whole",
+        owner="alice",
+        public_key=pair()[1],
+        permissions={**PERMISSIONS, **WORKFLOWS},
+    )
+    less = replace(whole, slug="less", permissions=PERMISSIONS)
+    for app in (whole, less):
+        made = Apps(here.forge).add(app)
+        Apps(here.forge).install(app.slug, REPO)
+        await tokens(app_id=str(made.id), permissions=PERMISSIONS).token()
+
+    assert alive(here) == [whole.permissions, less.permissions]
 
 
 async def test_a_token_opens_one_repository(here: Town, tokens: Make) -> None:
