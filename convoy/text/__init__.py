@@ -225,6 +225,7 @@ _BASE64: Final = r"[A-Za-z0-9+/=]"
 _SECRET: Final = re.compile(
     rf"""
       \bgh[pousr]_[A-Za-z0-9]{{16,}} | \bgithub_pat_\w{{20,}}
+    | \bghs_[0-9]+_eyJ[\w.-]{{16,4000}}
     | \bsk-[\w-]{{20,}}
     | \b(?:AKIA|ASIA)[0-9A-Z]{{16}}\b
     | \bxox[abeprs]-[\w-]{{10,}}

@@ -12,6 +12,7 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc+/=\n-----END RSA PRIVATE KEY--
 
 @looped(
     (f"token ghp_{'a1' * 18}.", "token ***."),
+    (f"token ghs_12345_eyJ{'a' * 20}.eyJ{'-b' * 20}.{'c_' * 20}", "token ***"),
     (f"ghs_{'a1' * 18} github_pat_{'a1' * 20}", "*** ***"),
     ("AKIAABCDEFGHIJKLMNOP and ASIAABCDEFGHIJKLMNOP", "*** and ***"),
     (f"sk-ant-api03-{'a-B_' * 8} sk-{'a1' * 20}", "*** ***"),
