@@ -36,6 +36,7 @@ LEARNT: Final = {
     "signature-wanted": "signed",
 }
 """What a refused push to the target tells of its rules, by the refusal's own rule."""
+OWNER_REVIEW: Final = "a review from a code owner"
 _PREFERRED: Final[tuple[Strategy, ...]] = ("merge", "squash", "rebase")
 
 
@@ -61,7 +62,7 @@ def landing_by(
     way = _way(rules)
     if way in ("merge", "queue") and method is None:
         way = "person"
-    waits = ["a review from a code owner"] if rules.owners else []
+    waits = [OWNER_REVIEW] if rules.owners else []
     waits += ["the resolution of all conversations"] if rules.resolved else []
     waits += [f"a deployment to {environment}" for environment in rules.deployed]
     told = {"method": method or "merge", "waits": tuple(waits), "learnt": learnt}
@@ -79,9 +80,9 @@ def learnt_of(landing: Landing, aside: ids.SetAside | None) -> tuple[str, ...]:
 
 def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
     """Return what the forge still asks for before it merges; empty: nothing known."""
-    if landing.reviews and seen.review not in ("", "APPROVED"):
-        reviews = counted(landing.reviews, "approving review")
-        return ", ".join((reviews, *landing.waits))
+    wants_review = landing.reviews or OWNER_REVIEW in landing.waits
+    if wants_review and seen.review not in ("", "APPROVED"):
+        return ", ".join(landing_wants(replace(landing, checks=())))
     if landing.way != "merge":
         return ""
     match seen.state:

@@ -83,3 +83,13 @@ def test_what_the_forge_asks_for_is_waited_for(
     seen = Mergeable(head=HEAD, state=state, review=review)
 
     assert asked_for(landing, seen, "main") == waits
+
+
+def test_no_queue_is_asked_before_the_code_owners_have_approved() -> None:
+    rules = TargetRules(queue=True, pull_request=True, owners=True, checks=("test",))
+    landing = landing_by(rules, bypass=False)
+    seen = Mergeable(head=HEAD, state="blocked", review="REVIEW_REQUIRED")
+
+    assert landing.way == "queue"
+    assert asked_for(landing, seen, "main") == "a review from a code owner"
+    assert asked_for(landing, replace(seen, review="APPROVED"), "main") == ""
