@@ -41,6 +41,8 @@ _OF_ADMINISTRATION: Final = frozenset(
     {"branch_protection_configuration", "branch_protection_rule", "repository_ruleset"}
 )
 """GitHub lets no App subscribe to these that may not read the administration."""
+_NEWER: Final = frozenset({"issue_dependencies", "sub_issues"})
+"""Events that an older server does not know: it would refuse the whole manifest."""
 EVENTS: Final = tuple(sorted(LOOK_AT.keys() - _OF_ADMINISTRATION))
 """GitHub always sends `installation`, and forbids subscribing to it."""
 KEY_FILE: Final = "app.pem"
@@ -86,6 +88,8 @@ class AppRequest:
             hook = self.public_url.rstrip("/") + HOOK
             told["hook_attributes"] = {"url": hook, "active": True}
             told["default_events"] = list(EVENTS)
+            if not self.web_url.endswith(("//github.com", ".ghe.com")):
+                told["default_events"] = sorted({*EVENTS} - _NEWER)
         if self.dashboard_url:
             told["callback_urls"] = [self.dashboard_url + DONE]
         return told

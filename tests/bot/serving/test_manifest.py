@@ -4,6 +4,7 @@ import json
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -102,6 +103,14 @@ async def test_the_form_asks_github_for_what_the_bot_needs(maker: AppPages) -> N
     assert told["default_events"] == list(EVENTS)
     assert not any(event.startswith("installation") for event in EVENTS)
     assert page.headers["cache-control"] == "no-store"
+
+
+def test_an_older_server_is_not_told_of_events_it_does_not_know(
+    wish: AppRequest,
+) -> None:
+    told = replace(wish, web_url="https://git.example.com").manifest("")
+    newer = {"issue_dependencies", "sub_issues"}
+    assert told["default_events"] == sorted({*EVENTS} - newer)
 
 
 @pytest.mark.needs(PROGRAM, "npm")
