@@ -325,13 +325,13 @@ class Actor(Payload):
 
 
 class ThreadComment(Payload):
-    id: int = Field(alias="databaseId")
+    id: int = Field(alias="fullDatabaseId")
     body: str = ""
     author: Actor | None = None
     """None: the account was deleted."""
     mailed: bool = Field(default=False, alias="createdViaEmail")
     hunk: str = Field("", alias="diffHunk")
-    review: int = at("pullRequestReview", "databaseId", default=0)
+    review: int = at("pullRequestReview", "fullDatabaseId", default=0)
 
     @property
     def is_bots(self) -> bool:

@@ -39,7 +39,7 @@ class MailedTexts:
 
 def text(viewer: Viewer, number: int, kind: str, node: str = "") -> Node:
     is_mailed = MailedTexts(viewer.service.forge.folder).holds(number)
-    known = {"kind": kind, "id": node, "database_id": number}
+    known = {"kind": kind, "id": node, "full_database_id": str(number)}
     return known | {"created_via_email": is_mailed}
 
 
