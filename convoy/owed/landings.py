@@ -370,7 +370,10 @@ BEHIND = (
     "its branch is in a fork and lacks the latest {0}, which accepts only merged "
     "pull requests: its author must merge {0} into the branch"
 )
-BRANCH_GONE = "the branch {}, which was deleted or renamed: restore it"
+BRANCH_GONE = (
+    "the branch {}, which was deleted (restore it) or renamed (stop the convoy, and "
+    "start the issue again)"
+)
 LEFT_QUEUE = "the forge's merge queue removed the pull request: see its checks"
 
 

@@ -15,7 +15,7 @@ from convoy.owed import (
     Patience,
     Reject,
 )
-from convoy.owed.landings import merges
+from convoy.owed.landings import BRANCH_GONE, merges
 from convoy.rules.landing import AttemptMerge
 from convoy.rules.people import RebaseWork
 from convoy.rules.target import AttemptSync, FailSync, LandSync as Land
@@ -76,7 +76,7 @@ def test_a_busy_target_is_taken_in_once_in_five_minutes() -> None:
 
 def test_a_target_that_is_gone_is_said_once_until_it_is_back() -> None:
     rules = begun()
-    waits = "the branch main, which was deleted or renamed: restore it"
+    waits = BRANCH_GONE.format("main")
     gone = {BASE: TIP}
     for refs, told in ((gone, waits), (gone | {"refs/heads/main": MOVED}, "")):
         look = Look(Observed(refs=refs), PATIENCE, rules.now)
