@@ -25,7 +25,7 @@ from brat.repository.checkout import Checkout
 from brat.repository.remote_forge import Origin
 from brat.repository.workflow_files import default_branch, own
 from convoy.config import Config
-from convoy.model.records import ENGINE_TYPES
+from convoy.model.engine_types import ENGINE_TYPES
 from grite.errors import BratError
 
 BRANCH: Final = "brat-setup"

@@ -30,6 +30,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
 from convoy.model import records
+from convoy.model.engine_types import ENGINE_TYPES
 from convoy.text import TITLE_CHARS, seconds_in
 
 LONGEST_S = 5 * 24 * 3600
@@ -72,7 +73,7 @@ PARALLEL: Final = 8
 """How many candidates of a convoy stand before CI where nobody says."""
 _WORDS: Final = {
     "unlimited": " and ".join(
-        name for name, each in records.ENGINE_TYPES.items() if not each.can_be_limited
+        name for name, each in ENGINE_TYPES.items() if not each.can_be_limited
     ).replace(" and ", ", ", 1),
     "parallel": PARALLEL,
     "instructing": ", ".join(f"`{pattern}`" for pattern in records.INSTRUCTIONS),
@@ -155,14 +156,14 @@ PlannerName = Annotated[
 ]
 EngineType = Annotated[
     str,
-    _fitting(lambda name: name in records.ENGINE_TYPES or re.fullmatch(_PLUGIN, name)),
+    _fitting(lambda name: name in ENGINE_TYPES or re.fullmatch(_PLUGIN, name)),
     _told(
-        f"{', '.join(records.ENGINE_TYPES)}, plugin:NAME",
+        f"{', '.join(ENGINE_TYPES)}, plugin:NAME",
         anyOf=[
-            {"type": "string", "enum": [*records.ENGINE_TYPES]},
+            {"type": "string", "enum": [*ENGINE_TYPES]},
             {"type": "string", "pattern": f"^{_PLUGIN}$"},
         ],
-        **{"x-names": [*records.ENGINE_TYPES]},
+        **{"x-names": [*ENGINE_TYPES]},
     ),
 ]
 Variable = Annotated[
@@ -270,7 +271,7 @@ def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
 
 def _offered(tools: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     kind = info.data.get("type")
-    known = records.ENGINE_TYPES.get(kind or "")
+    known = ENGINE_TYPES.get(kind or "")
     if tools and known and not known.can_be_limited:
         raise fault(f"not allowed; {kind} cannot limit its tools")
     return tools

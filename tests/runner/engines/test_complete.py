@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from convoy.model.records import ENGINE_TYPES, EngineSpec, EngineType
+from convoy.model.engine_types import ENGINE_TYPES, EngineType
+from convoy.model.records import EngineSpec
 from runner.engines import ENGINES
 from runner.engines.row import Row, program_of
 from runner.engines.shell import read
