@@ -394,7 +394,7 @@ class CiStep(Step):
     async def look(self) -> Look:
         """Read the triggers of each workflow, and what the variables say."""
         place, checkout = self._place, self._place.checkout
-        if not place.config.refinery.require_ci:
+        if not place.config.settings().require_ci:
             return wanted("your configuration does not require CI")
         is_app = bool(await Variable(place, APP).value())
         named = await Variable(place, CI).value()
