@@ -32,7 +32,7 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
     keys = known.all_keys if known else ("A_KEY_OF_NOBODY",)
     also = {*row.also} if row else set()
     places: dict[str, object] = {
-        "add a row to ENGINE_TYPES in convoy/model/records.py": known,
+        "add a row to ENGINE_TYPES in convoy/model/engine_types.py": known,
         "write its module in runner/engines with a ROW of its name": (
             row and row.name == name
         ),
