@@ -83,7 +83,8 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     red, conflict = "", tuple[str, ...]()
     if not text:
         ci, settings = context.bot.github.ci, context.bot.settings
-        runs, required = await ci.runs(given.head), _config(context).refinery.checks
+        required = _config(context).settings().checks
+        runs = await ci.runs(given.head)
         seen = await ci.judged(given.head, runs, required, settings.app)
         if seen.verdict == "red":
             red = f"{RED}\n\n{end_of(seen.text)}"

@@ -348,7 +348,8 @@ def how_ci_starts(context: BotContext, target: str, commit: str) -> workflows.Ci
     read, files = context.commits.text(commit), context.commits.files(commit)
     command, config = "", usable_configuration(context)
     rules = context.observed.rules.get(target)
-    if config and not config.refinery.checks and not (rules and rules.checks):
+    by_name = rules and rules.checks
+    if config and not (config.settings().checks or by_name):
         path = f"{workflows.WORKFLOWS_FOLDER}/{context.settings.workflow}"
         tip = context.mirror.refs[ids.HEADS + context.mirror.default_branch]
         ours = read(path)

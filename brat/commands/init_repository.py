@@ -38,7 +38,7 @@ def init(repo: Path, *, actions: bool = False, hosted: bool = False) -> int:
         config = local_mode.configuration(checkout)
         names = workflow_files.HOSTED if hosted else workflow_files.needed(checkout)
         lacks = workflow_files.ci_lack(checkout, names)
-        if config.refinery.require_ci and lacks:
+        if config.settings().require_ci and lacks:
             say(f"note: {': '.join(lacks)}")
         return workflow_files.adopt(checkout, names)
     checkouts.require_clean(checkout)
@@ -84,7 +84,7 @@ def config_check(repo: Path) -> None:
     checkout = checkouts.find(repo)
     config = local_mode.configuration(checkout)
     say(f"{checkout.config}: valid" if checkout.config.exists() else "default settings")
-    for name, engine in config.engine.items():
+    for name, engine in config.settings().workers.items():
         if engine.type not in engines.known():
             say(
                 f"note: this version does not support {engine.type} ([engine.{name}]) "
@@ -96,7 +96,7 @@ def config_check(repo: Path) -> None:
 
 def without_ci(config: Config) -> str:
     """Return a sentence on what happens to work when no CI judges it."""
-    if not config.refinery.require_ci:
+    if not config.settings().require_ci:
         return "CI: none found and none required, so agents' work lands untested"
     return (
         f"CI: none found. Nothing will land until you set [ci] command in {CONFIG}, "

@@ -308,11 +308,11 @@ def _ci(
         if line is not None and ci not in line:
             said = f"brat.yml is not triggered by the workflow {ci}"
             yield Finding("note", said, f'if that is your CI, add "{ci}" to brat.yml')
-    if config is None or not config.refinery.require_ci:
+    if config is None or not (settings := config.settings()).require_ci:
         return
     if lacks := workflow_files.ci_lack(checkout, there):
         yield Finding("note", *lacks)
-    files, required = workflow_files.own(checkout), config.refinery.checks
+    files, required = workflow_files.own(checkout), settings.checks
     if picky := left_out_by_paths(files, required):
         yield Finding("note", notices.left_out_by_paths(picky))
 

@@ -66,7 +66,7 @@ def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
         slots=config.ci.slots,
         checkout=str(checkout.top),
         egress=config.ci.egress,
-        box=config.runner.box,
+        box=config.settings().box,
     )
 
 

@@ -49,7 +49,8 @@ def model_keys(config: Config) -> dict[str, str]:
 
     The paths among them are given from the root, for runs start elsewhere.
     """
-    named = {engine.secret for engine in config.engine.values() if engine.secret}
+    used = config.settings().engines.values()
+    named = {engine.secret for engine in used if engine.secret}
     wanted = sorted({*engines.key_names(), *named, MODEL_URL})
     have = os.environ  # noqa: TID251  a person's own terminal is their settings
     found = {name: have[name] for name in wanted if have.get(name)}
@@ -283,7 +284,7 @@ def _unstarted(top: Path, word: str) -> tuple[str, str]:
 
 def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
     """Yield why CI could judge nothing here, where CI is required."""
-    if not config.refinery.require_ci:
+    if not config.settings().require_ci:
         return
     if ci.command is None:
         said = "no CI command was found, so nothing can land"
@@ -314,8 +315,9 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
 
 def awaited_checks(config: Config) -> Iterator[Lack]:
     """Yield which required checks the local CI is not: work waits for them."""
-    others = [each for each in config.refinery.checks if each != LOCAL_CI]
-    if others and config.refinery.require_ci:
+    settings = config.settings()
+    others = [each for each in settings.checks if each != LOCAL_CI]
+    if others and settings.require_ci:
         said = f"work waits for {', '.join(others)} because of [refinery] checks"
         mend = f"post results to the local forge, which itself reports only {LOCAL_CI}"
         yield Lack(said, f"{mend}, or change [refinery] checks in {CONFIG}")

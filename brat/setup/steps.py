@@ -25,7 +25,7 @@ from brat.repository.checkout import Checkout
 from brat.repository.remote_forge import Origin
 from brat.repository.workflow_files import default_branch, own
 from convoy.config import Config
-from convoy.model.records import ENGINE_TYPES
+from convoy.model.engine_types import ENGINE_TYPES
 from grite.errors import BratError
 
 BRANCH: Final = "brat-setup"
@@ -394,7 +394,7 @@ class CiStep(Step):
     async def look(self) -> Look:
         """Read the triggers of each workflow, and what the variables say."""
         place, checkout = self._place, self._place.checkout
-        if not place.config.refinery.require_ci:
+        if not place.config.settings().require_ci:
             return wanted("your configuration does not require CI")
         is_app = bool(await Variable(place, APP).value())
         named = await Variable(place, CI).value()

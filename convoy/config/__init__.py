@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, NamedTuple, Self
 
-from msgspec import convert
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
@@ -95,45 +94,26 @@ class Config(Table):
         Args:
             cores: how many the machine has on which CI runs; None: a forge runs it.
         """
-        engines = {"default": keys.EngineTable(type="claude-code"), **self.engine}
         timeout_s = self.witness.timeout
-        specs = {name: engine.spec(timeout_s) for name, engine in engines.items()}
+        specs = {"default": EngineSpec(type="claude-code", timeout_s=timeout_s)}
+        specs |= {name: each.spec(timeout_s) for name, each in self.engine.items()}
         planner = self.mayor.engine
         if self.mayor.planner:
             planner = PLANNER + self.mayor.planner
             specs[planner] = EngineSpec(type=planner, timeout_s=timeout_s)
-        parallel = self.refinery.max_parallel
-        if parallel is None:
-            slots = 0 if cores is None else self.ci.slots or cores
-            parallel = max(keys.PARALLEL, slots + 1)
-        frozen = {
-            "engines": specs,
-            "planner": "" if self.staged else planner,
-            "locks": self.locks.policy,
-            "limits": Limits(
-                patch_files=self.gate.max_files,
-                patch_bytes=self.gate.max_bytes,
-                model_calls=self.budget.calls,
-                tokens=self.budget.tokens,
-                usd=self.budget.attempt,
-                setup_s=self.witness.setup,
-                acceptance_s=self.witness.acceptance,
-                checkpoint_s=self.witness.checkpoint,
-            ),
-            "gate": self.gate.gate(),
-            "budget": convert(self.budget, Budget, from_attributes=True),
-            "staged": self.staged,
-            "max_parallel": parallel,
-        }
-        # What a convoy freezes under its own name: a new key takes its line in the
-        # table and its line in `Settings`.
-        same_named = {
-            name: getattr(table, name)
-            for table in (self.refinery, self.witness, self.mayor, self.runner)
-            for name in type(table).model_fields
-            if name in Settings.__struct_fields__
-        }
-        return convert({**same_named, **frozen}, Settings)
+        slots = 0 if cores is None else self.ci.slots or cores
+        tables = dict(self)
+        return keys.frozen(
+            Settings,
+            tables,
+            engines=specs,
+            limits=keys.frozen(Limits, tables),
+            budget=keys.frozen(Budget, tables),
+            gate=self.gate.gate(),
+            staged=self.staged,
+            planner="" if self.staged else planner,
+            max_parallel=max(keys.PARALLEL, slots + 1),
+        )
 
 
 def load(text: str | bytes, *, source: str) -> Config:

@@ -1,20 +1,30 @@
 """The tables of `.brat/config.toml`: what each key means, and what it may be.
 
-The strings under the fields are what editors and docs/configuration.md show. Defaults
-of what is frozen with a convoy come from `convoy.model.records`. `x-allowed` in a
-schema says for people what a value may be; where it is missing,
-`convoy.config.allowed_words` finds words from the schema itself.
+A key that a convoy freezes is a field of its record in `convoy.model.records`; all
+others are fields here. The strings under the fields are what editors and
+docs/configuration.md show. `x-allowed` in a schema says for people what a value may be;
+where it is missing, `convoy.config.allowed_words` finds words from the schema itself.
 """
 
 import ast
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Final, Literal, Self
+from types import NoneType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Self,
+    TypeVar,
+    get_args,
+)
 
-from msgspec import convert
+from msgspec import NODEFAULT, Struct, convert
+from msgspec.structs import FieldInfo
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -26,10 +36,12 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+from pydantic.fields import FieldInfo as PydanticField
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
 from convoy.model import records
+from convoy.model.engine_types import ENGINE_TYPES
 from convoy.text import TITLE_CHARS, seconds_in
 
 LONGEST_S = 5 * 24 * 3600
@@ -72,7 +84,7 @@ PARALLEL: Final = 8
 """How many candidates of a convoy stand before CI where nobody says."""
 _WORDS: Final = {
     "unlimited": " and ".join(
-        name for name, each in records.ENGINE_TYPES.items() if not each.can_be_limited
+        name for name, each in ENGINE_TYPES.items() if not each.can_be_limited
     ).replace(" and ", ", ", 1),
     "parallel": PARALLEL,
     "instructing": ", ".join(f"`{pattern}`" for pattern in records.INSTRUCTIONS),
@@ -94,12 +106,25 @@ class DescribedSchema(TomlSchema):
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         made = super().model_schema(schema)
-        (kind,) = ast.parse(inspect.getsource(schema["cls"])).body
-        for field, below in pairwise(getattr(kind, "body", ())):
-            if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
-                text = inspect.cleandoc(ast.literal_eval(below.value)).format(**_WORDS)
-                made["properties"][ast.unparse(field.target)]["description"] = text
+        kind: type[Table] = schema["cls"]
+        texts = words(kind)
+        for record, field, key in _rows(kind):
+            texts[key.name] = words(record)[field.name]
+        for name, text in texts.items():
+            made["properties"][name]["description"] = text
         return made
+
+
+def words(kind: type) -> dict[str, str]:
+    """Return the strings under a class's fields, by their names."""
+    (found,) = ast.parse(inspect.getsource(kind)).body
+    return {
+        ast.unparse(field.target): inspect.cleandoc(
+            ast.literal_eval(below.value)
+        ).format(**_WORDS)
+        for field, below in pairwise(getattr(found, "body", ()))
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr)
+    }
 
 
 def _seconds(value: object) -> int:
@@ -153,28 +178,6 @@ PlannerName = Annotated[
         "a name of at most 31 letters, digits, - and _",
     ),
 ]
-EngineType = Annotated[
-    str,
-    _fitting(lambda name: name in records.ENGINE_TYPES or re.fullmatch(_PLUGIN, name)),
-    _told(
-        f"{', '.join(records.ENGINE_TYPES)}, plugin:NAME",
-        anyOf=[
-            {"type": "string", "enum": [*records.ENGINE_TYPES]},
-            {"type": "string", "pattern": f"^{_PLUGIN}$"},
-        ],
-        **{"x-names": [*records.ENGINE_TYPES]},
-    ),
-]
-Variable = Annotated[
-    str,
-    _fitting(re.compile(_VARIABLE).fullmatch),
-    _told(
-        'a name such as "TEAM_KEY" that does not begin with GITHUB_, ACTIONS_, '
-        "RUNNER_, BRAT_ or GIT_",
-        type="string",
-        pattern=f"^{_VARIABLE}$",
-    ),
-]
 Dollars = Annotated[
     float,
     Field(ge=0, le=10_000, allow_inf_nan=False),
@@ -188,8 +191,8 @@ Host = Annotated[
         '"*" for all',
     ),
 ]
-Hosts = Annotated[tuple[Host, ...] | None, Field(strict=False)]
-Opened = Annotated[
+Hosts = Annotated[tuple[Host, ...], Field(strict=False)]
+Request = Annotated[
     str,
     _form(
         r"^(?:(?:GET|POST) (?:/[\w:@-][\w.:@-]*)+|header:[\w-]+(?:=[\w.-]+)?"
@@ -202,17 +205,6 @@ _PORT: Final = (
     r"(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}"
     r"|655[0-2][0-9]|6553[0-5])"
 )
-Server = Annotated[
-    str,
-    _form(
-        r"^https://(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{1,62}"
-        rf"(?::{_PORT})?"
-        r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$",
-        'an https URL such as "https://models.example.com/v1", without an IP address, '
-        "query or trailing slash",
-    ),
-]
-Sessions = Annotated[int, Field(ge=1, le=1000)]
 Pattern = Annotated[
     str,
     _form(r"^[^!#\s]", "a .gitignore pattern that does not start with !, # or a space"),
@@ -247,21 +239,6 @@ Command = Annotated[
 ]
 
 
-class Table(BaseModel):
-    """What all tables share: nothing unknown, nothing converted, nothing changed."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        defer_build=True,  # most commands read no file
-        model_title_generator=lambda kind: kind.__name__.removesuffix("Table").lower(),
-    )
-
-
-_ENGINE = records.EngineSpec(type="claude-code")
-
-
 def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     if info.data.get("type") == "shell" and not args:
         raise fault('missing; a shell engine needs a command, such as args = ["make"]')
@@ -270,10 +247,124 @@ def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
 
 def _offered(tools: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     kind = info.data.get("type")
-    known = records.ENGINE_TYPES.get(kind or "")
+    known = ENGINE_TYPES.get(kind or "")
     if tools and known and not known.can_be_limited:
         raise fault(f"not allowed; {kind} cannot limit its tools")
     return tools
+
+
+FORMS: Final[dict[str, Any]] = {
+    "text": Text,
+    "words": WordList,
+    "names": dict[Text, Text],
+    "seconds": Seconds,
+    "dollars": Dollars,
+    "hosts": Hosts,
+    "patterns": Patterns,
+    "engine type": Annotated[
+        str,
+        _fitting(lambda name: name in ENGINE_TYPES or re.fullmatch(_PLUGIN, name)),
+        _told(
+            f"{', '.join(ENGINE_TYPES)}, plugin:NAME",
+            anyOf=[
+                {"type": "string", "enum": [*ENGINE_TYPES]},
+                {"type": "string", "pattern": f"^{_PLUGIN}$"},
+            ],
+            **{"x-names": [*ENGINE_TYPES]},
+        ),
+    ],
+    "arguments": Annotated[
+        WordList, AfterValidator(_commanding), Field(validate_default=True)
+    ],
+    "variable": Annotated[
+        str,
+        _fitting(re.compile(_VARIABLE).fullmatch),
+        _told(
+            'a name such as "TEAM_KEY" that does not begin with GITHUB_, ACTIONS_, '
+            "RUNNER_, BRAT_ or GIT_",
+            type="string",
+            pattern=f"^{_VARIABLE}$",
+        ),
+    ],
+    "tools": Annotated[WordList, AfterValidator(_offered)],
+    "requests": Annotated[tuple[Request, ...], Field(strict=False)],
+    "server": Annotated[
+        str,
+        _form(
+            r"^https://(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{1,62}"
+            rf"(?::{_PORT})?"
+            r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$",
+            'an https URL such as "https://models.example.com/v1", without an IP '
+            "address, query or trailing slash",
+        ),
+    ],
+}
+"""What a frozen key may be, by the form that its row names."""
+RECORDS: Final = (
+    *(records.Price, records.EngineSpec),
+    *(records.Settings, records.Budget, records.Gate, records.Limits),
+)
+"""The records with rows, in the order in which their keys stand in a table."""
+
+
+def _name(table: type) -> str:
+    return table.__name__.removesuffix("Table").lower()
+
+
+def _rows(table: type) -> Iterator[tuple[type[Struct], FieldInfo, records.Key]]:
+    for record in RECORDS:
+        for field, key in records.keyed(record):
+            if key.table == _name(table):
+                yield record, field, key
+
+
+def _declared(field: FieldInfo, key: records.Key) -> tuple[Any, Any]:
+    """Return what a frozen key may be, and its default in the file."""
+    kind, *_ = get_args(field.type)
+    allowed = FORMS[key.form] if key.form else kind
+    if key.least is not None:
+        allowed = Annotated[kind, Field(ge=key.least, le=key.most)]
+    default = None if key.no_default else field.default
+    if default is NODEFAULT:
+        default = ... if field.required else {}
+    is_optional = default is None or NoneType in get_args(kind)
+    return (allowed | None if is_optional else allowed), default
+
+
+class Table(BaseModel):
+    """What all tables share: nothing unknown, nothing converted, nothing changed."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        defer_build=True,  # most commands read no file
+        model_title_generator=_name,
+    )
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_config: object) -> None:
+        """Add the keys that a convoy freezes, before the checks are built."""
+        for _, field, key in _rows(cls):
+            declared = PydanticField.from_annotated_attribute(*_declared(field, key))
+            cls.__pydantic_fields__[key.name] = declared
+
+
+R = TypeVar("R", bound=Struct)
+
+
+def frozen(record: type[R], tables: Mapping[str, Any], **otherwise: object) -> R:
+    """Freeze the keys of a record.
+
+    `otherwise` is what holds for fields that are no keys, and for keys that the file
+    leaves out and that have no default there.
+    """
+    told = {
+        field.name: value
+        for field, key in records.keyed(record)
+        if key.table and (value := getattr(tables[key.table], key.name)) is not None
+    }
+    return convert({**otherwise, **told}, record, from_attributes=True)
 
 
 class PriceTable(
@@ -282,12 +373,8 @@ class PriceTable(
 ):
     """What a model's tokens cost, in US dollars per million."""
 
-    input: Dollars
-    """For tokens that the model reads."""
-    output: Dollars
-    """For tokens that the model writes."""
-    cached: Dollars | None = None
-    """For tokens read from its vendor's cache; default: as `input`."""
+
+FORMS["price"] = PriceTable
 
 
 class EngineTable(
@@ -297,48 +384,14 @@ class EngineTable(
 ):
     """One kind of agent; `default` takes the tasks that name no engine."""
 
-    type: EngineType
-    """The program (required). `shell` runs `args` and does not need an account;
-    `plugin:NAME` comes from an installed package."""
-    model: Text | None = None
-    """The model, as the engine calls it; default: the engine chooses."""
-    args: Annotated[
-        WordList, AfterValidator(_commanding), Field(validate_default=True)
-    ] = _ENGINE.args
-    """Arguments added to the engine's own; for `shell` the whole command."""
-    timeout: Seconds | None = None
-    """The time limit of one attempt; default: `witness.timeout`."""
-    silence: Seconds = _ENGINE.silence_s
-    """How long the engine may print nothing before it counts as hung. Does not apply to
-    `shell`, `continue` and plugins, which can be silent while they work."""
-    secret: Variable | None = None
-    """The variable in the job's environment that holds the model's key; default: the
-    engine's usual one."""
-    max_sessions: Sessions = _ENGINE.max_sessions
-    """How many sessions of this engine may run at once, across all convoys."""
-    price: PriceTable | None = None
-    """What the model's tokens cost, in US dollars per million, with `cached` for those
-    from the vendor's cache; used when the engine does not report its cost."""
-    tools: Annotated[WordList, AfterValidator(_offered)] = _ENGINE.tools
-    """The only tools that the engine may use, as it calls them (docs/engines.md);
-    default: all. {unlimited} cannot limit their tools."""
-    allow: Annotated[tuple[Opened, ...], Field(strict=False)] = _ENGINE.allow
-    """What the engine may send to its model's vendor beyond what the key proxy allows
-    (docs/engines.md)."""
-    good_at: Text | None = None
-    """What the engine is good at, in a few words for the planner, such as `"tests"`;
-    default: what brat knows about its type."""
-    url: Server | None = None
-    """The server that gets the engine's requests and key instead of its model's vendor
-    (docs/engines.md)."""
-
     @model_validator(mode="after")
     def _names_its_server(self) -> Self:
-        provider = self.spec(0).provider
-        if provider and (self.model or "").endswith("/"):
+        spec = self.spec(0)
+        provider, model = spec.provider, spec.model or ""
+        if provider and model.endswith("/"):
             raise fault("model: incomplete name; put the model's name after the /")
-        if provider and provider.form and not self.url:
-            word = (self.model or "").partition("/")[0]
+        if provider and provider.form and not spec.url:
+            word = model.partition("/")[0]
             needs = (
                 f"a model that begins with {word} needs url, such as {provider.form}"
             )
@@ -347,99 +400,28 @@ class EngineTable(
 
     def spec(self, timeout_s: int) -> records.EngineSpec:
         """Freeze it; `timeout_s` holds when it has no time of its own."""
-        told = {"timeout_s": self.timeout or timeout_s, "silence_s": self.silence}
-        texts = {"good_at": self.good_at or "", "url": self.url or ""}
-        return convert({**self.model_dump(), **told, **texts}, records.EngineSpec)
-
-
-_DEFAULT = records.Settings(engines={"default": _ENGINE})
+        return frozen(records.EngineSpec, {"engine": self}, timeout_s=timeout_s)
 
 
 class RefineryTable(Table):
     """How work lands."""
 
-    strategy: records.Strategy = _DEFAULT.strategy
-    """How a task's commits get onto the convoy's branch."""
-    require_ci: bool = _DEFAULT.require_ci
-    """Whether CI must be green on a commit before it lands."""
-    checks: WordList = _DEFAULT.checks
-    """Names of the checks, or contexts of commit statuses, that must be green; default:
-    all checks that report. At least one must report."""
-    reporters: dict[Text, Text] = Field(default_factory=dict)
-    """The App or account that must report a check, by the check's name. Default: the
-    App that a ruleset names, otherwise whoever reported the check when it was first
-    green. For a workflow's job, the result of its run counts."""
-    sync: bool = _DEFAULT.sync
-    """Whether the target branch is merged into a convoy's branch whenever it moves, so
-    that conflicts are found early. Otherwise it is merged only after the last task, and
-    before a task that needs a person's work on the target."""
-    conflicts: Literal["agent", "person"] = _DEFAULT.conflicts
-    """Who resolves conflicts with what has landed: the task's agent, which is shown
-    both sides (`agent`), or a `person`."""
-    rounds: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.rounds
-    """How many times a task's work may conflict and be redone before a person is asked;
-    this does not use up attempts."""
-    approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
-    """How many people with write access must approve a task's work before it merges
-    (`/brat approve <commit>`); whoever requested the convoy does not count."""
-    max_parallel: Annotated[int, Field(ge=1, le=64)] | None = None
-    """How many candidates of one convoy CI tests at once. Default: {parallel}, and in
-    local mode at least one more than `ci.slots`, so that the next one is ready when a
-    slot is free."""
-    task_pulls: bool = _DEFAULT.task_pulls
-    """Whether each task's work gets its own draft pull request. Otherwise, only
-    the convoy and the tasks whose work a person must approve get one."""
-    bypass: bool = _DEFAULT.bypass
-    """Whether the bot bypasses the default branch's rules and pushes, if the forge
-    allows it. Otherwise it lands work as the rules require."""
-
 
 class WitnessTable(Table):
     """How agents are run."""
 
-    max_sessions: Sessions = _DEFAULT.max_sessions
-    """How many sessions may run at once, across all engines and convoys."""
-    attempts: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.attempts
-    """How many attempts a task gets before it is blocked and waits for a person."""
-    failures: Annotated[int, Field(ge=1, le=1000)] = _DEFAULT.failures
-    """How many attempts in a row, across all convoys, may fail before all convoys pause
-    until someone with write access resumes them."""
-    timeout: Seconds = _ENGINE.timeout_s
+    timeout: Seconds = 1800
     """The time limit of one attempt."""
-    setup: Seconds = _DEFAULT.limits.setup_s
-    """How long `.brat/setup.sh` may take; it runs before each attempt if the repository
-    has it."""
-    acceptance: Seconds = _DEFAULT.limits.acceptance_s
-    """How long a task's acceptance command (`accept:`) may take; it runs after each
-    attempt if the task has one."""
-    checkpoint: Annotated[int, Field(ge=0, le=21_600)] = _DEFAULT.limits.checkpoint_s
-    """How often, in seconds, an agent's work in progress is saved, so that the next
-    attempt can continue it if the machine dies; 0: never. See docs/live-feed.md."""
 
 
 class RunnerTable(Table):
     """The agent's sandbox."""
 
-    egress: Hosts = None
-    """The only hosts that agents may reach, on ports 80 and 443 or the given
-    one; `"*"`: all. Default: only the model's vendor for an engine that uses the key
-    proxy, and all hosts for other engines, such as `shell`. See docs/engines.md."""
-    setup_hosts: Hosts = None
-    """The only hosts that `.brat/setup.sh` may reach, as for `egress`. Default: those
-    of `egress` and the public package registries, or all if agents may reach all."""
-    box: records.BoxSetting = _DEFAULT.box
-    """`on`: agents and their programs run in a sandbox; on a machine that does not
-    allow one, no agent starts. `off`: agents run with the permissions of the job's
-    user, and every comment of the convoy says so. See docs/engines.md."""
-
 
 class MayorTable(Table):
     """How issues become tasks."""
 
-    tasks: Annotated[int, Field(ge=1, le=500)] = _DEFAULT.tasks
-    """How many tasks of a list are active at a time: a longer list, of up to 500 tasks,
-    runs in waves. Also the maximum for a plan by an engine or a pattern."""
-    engine: Annotated[str, Field(max_length=40)] = _DEFAULT.planner
+    engine: Annotated[str, Field(max_length=40)] = ""
     """The engine that plans an issue without a task list; empty: such an issue becomes
     one task."""
     planner: PlannerName = ""
@@ -448,18 +430,10 @@ class MayorTable(Table):
     ask: bool = False
     """Whether brat first asks two or three questions about an issue that says too
     little; the convoy starts when they are answered (docs/planning.md)."""
-    follow: bool = _DEFAULT.follow
-    """Whether a plan made from an issue's sub-issues changes with them immediately;
-    otherwise the change is shown and waits for `/brat follow`."""
-    sub_issues: bool = _DEFAULT.sub_issues
-    """Whether the tasks of a plan that was not made from sub-issues become sub-issues
-    of the convoy's issue; each is closed when its work has landed."""
     pattern: Annotated[str, Field(max_length=40)] = ""
     """The pattern that plans an issue without a task list, such as `spec`
     (docs/workflows.md); empty: none. It takes precedence over `engine` and
     `planner`."""
-    approve: records.Approve = _DEFAULT.approve
-    """`auto`: a plan starts at once; `plan`: it waits for `/brat approve`."""
 
 
 class TriggersTable(Table):
@@ -495,28 +469,9 @@ class BudgetTable(Table):
     Only known costs count. `/brat retry` lets a task start one more attempt.
     """
 
-    task: Dollars | None = None
-    """For one task: once spent, the task is not retried automatically."""
-    convoy: Dollars | None = None
-    """For a whole convoy: once spent, none of its tasks starts automatically."""
-    day: Dollars | None = None
-    """For all convoys in a day, counted when a session ends: once spent, nothing starts
-    automatically until midnight UTC."""
-    attempt: Dollars | None = None
-    """For one attempt: once spent, the attempt is ended and its work kept. This needs
-    the engine's `price`, and an engine that can use the key proxy."""
-    calls: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.model_calls
-    """How many model calls one attempt may make, if the key proxy counts them."""
-    tokens: Annotated[int, Field(ge=1, le=10_000_000_000)] = _DEFAULT.limits.tokens
-    """How many tokens one attempt may use, including those from the vendor's cache."""
-
 
 class LocksTable(Table):
     """How to treat what tasks declare (`paths:`, `needs:`) and people lock."""
-
-    policy: Literal["off", "warn", "require"] = _DEFAULT.locks
-    """`require`: a task waits until no one else holds what it declares; `warn`: the
-    task starts, and its agent is told who holds it; `off`: nothing is checked."""
 
 
 class CiTable(Table):
@@ -543,7 +498,7 @@ class CiTable(Table):
     slots: Annotated[int, Field(ge=1, le=64)] | None = None
     """How many commits are tested at once. Default: the number of this machine's
     cores."""
-    egress: Hosts = None
+    egress: Hosts | None = None
     """The only hosts that the command may reach, as for `[runner] egress`. Default:
     the public package registries. The command runs in a sandbox like an agent's;
     `[runner] box` turns that off, too."""
@@ -604,20 +559,10 @@ class GateTable(Table):
     automatically: {instructing}."""
     protected: Patterns = ()
     """Files that no patch may change, besides {always}: patterns as in .gitignore."""
-    secrets: Patterns = ()
-    """Files that may contain what looks like a secret, such as made-up keys and tokens
-    in tests: patterns as in .gitignore. In any other file it is refused, and the work
-    is not pushed."""
-    max_files: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.patch_files
-    """The maximum number of files in one patch."""
-    max_bytes: Annotated[int, Field(ge=1, le=100_000_000)] = _DEFAULT.limits.patch_bytes
-    """The maximum size of one patch, in bytes."""
 
     def gate(self) -> records.Gate:
         """Return the gate to freeze: the defaults first, each pattern once."""
         spared = records.INSTRUCTIONS if self.instructions else ()
         ours = (each for each in records.Gate().protected if each not in spared)
-        return records.Gate(
-            protected=tuple(dict.fromkeys((*ours, *self.protected))),
-            secrets=self.secrets,
-        )
+        protected = tuple(dict.fromkeys((*ours, *self.protected)))
+        return frozen(records.Gate, {"gate": self}, protected=protected)

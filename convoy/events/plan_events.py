@@ -1,7 +1,5 @@
 """How an issue becomes a convoy with a plan, and what changes the plan later."""
 
-from typing import Final
-
 from msgspec.structs import replace
 
 from convoy.events import SHORT, ConvoyEvent, Event, Events, Refusal, TaskEvent, copied
@@ -11,12 +9,6 @@ from convoy.model import ids, records
 from convoy.model.session_result import Left, bounded_notes, scratchpad_with
 from convoy.model.state import Convoy, Moment, State, Task
 from convoy.model.task_graph import relinked
-
-FROZEN: Final = (
-    *("strategy", "planner", "tasks", "staged"),
-    *("gate", "box", "approve", "approvals", "bypass", "task_pulls"),
-)
-"""What a convoy keeps as it was asked for: its form, and what was to be approved."""
 
 
 class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
@@ -94,7 +86,7 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
         """Take over all but what is frozen; an engine that is gone stays known."""
         convoy = self.live(state)
         now, old = self.settings, convoy.settings
-        kept = {name: getattr(old, name) for name in FROZEN}
+        kept = {name: getattr(old, name) for name in records.FROZEN}
         taken = replace(now, engines={**old.engines, **now.engines}, **kept)
         if taken == old:
             raise Refusal(f"{convoy.name} already uses this configuration")

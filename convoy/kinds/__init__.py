@@ -4,32 +4,17 @@ Pure. It asks the kinds' rows; no other module names a kind.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, get_args
 
-from convoy.kinds.rivals import CHOICE, RIVAL
-from convoy.kinds.task_kinds import (
-    PLAN,
-    REPORT,
-    REVIEW,
-    SCOUT,
-    SPLIT,
-    SYNC,
-    TESTS,
-    WORK,
-    KindName,
-    TaskKind,
-    Trial,
-)
-from convoy.model.records import TaskSpec
+from convoy.kinds.rivals import RIVALRY
+from convoy.kinds.task_kinds import PLAN, SPLIT, TASK_KINDS, KindName, TaskKind, Trial
+from convoy.model.records import Kind, TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.model.work import HalfDone, Unmerged
 
+_ROWS: Final = {row.name: row for row in (*TASK_KINDS, *RIVALRY)}
 KINDS: Final[dict[KindName, TaskKind]] = {
-    kind.name: kind
-    for kind in (
-        *(WORK, REPORT, SCOUT, REVIEW, TESTS, RIVAL),
-        *(CHOICE, SPLIT, SYNC, PLAN),
-    )
+    name: _ROWS[name] for name in (*get_args(Kind), PLAN.name)
 }
 """The kinds by name, in the order people are shown them."""
 

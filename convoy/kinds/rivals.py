@@ -225,3 +225,6 @@ RIVAL = TaskKind(
     retried_with=_rival_retried_with,
     done_by_others=_rival_done_by_others,
 )
+
+
+RIVALRY: Final = (RIVAL, CHOICE)

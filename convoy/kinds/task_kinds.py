@@ -322,3 +322,6 @@ PLAN = TaskKind(
     is_set_up=False,
     in_templates=False,
 )
+
+
+TASK_KINDS: Final = (WORK, REPORT, SCOUT, REVIEW, TESTS, SPLIT, SYNC, PLAN)

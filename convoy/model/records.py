@@ -1,157 +1,25 @@
 """The records that events are made of, and the words that their fields may hold.
 
-Also the kinds of task by name (`convoy.kinds` has a row for each) and the types of
-engine. A new engine is a row of `ENGINE_TYPES` and the module in `runner/engines` that
-starts it and reads it; tests/runner/engines/test_complete.py names every other place it
-is missing from.
+Also the kinds of task by name; `convoy.kinds` has a row for each.
+
+A field with a `Key` is what a convoy takes from `.brat/config.toml`. It is the key's
+only description: `convoy.config.keys` makes the tables of the file from such fields,
+and the documents show the strings under them.
 """
 
 import math
-from typing import Final, Literal
+from collections.abc import Iterator
+from typing import Annotated, Final, Literal
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import FieldInfo, asdict, fields, replace
+
+from convoy.model.engine_types import ENGINE_TYPES, PROVIDERS, Provider
 
 Kind = Literal[
     "work", "report", "scout", "review", "tests", "rival", "choice", "split", "sync"
 ]
 """What a task is for; docs/workflows.md says what each kind does."""
-
-
-_ANTHROPIC, _OPENAI, _GEMINI = "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"
-
-
-class Provider(Struct, frozen=True, kw_only=True):
-    """Who serves models that others made."""
-
-    key: str
-    """The variable of the job that holds its key."""
-    url: str = ""
-    """Its server, after the `/v1` of OpenAI's dialects."""
-    form: str = ""
-    """What `url` in the configuration must look like; empty: it can be left out."""
-
-
-PROVIDERS: Final = {
-    "openrouter": Provider(
-        key="OPENROUTER_API_KEY",
-        url="https://openrouter.ai/api/v1",
-    ),
-    "chatgpt": Provider(
-        key="CODEX_ACCESS_TOKEN",
-        url="https://chatgpt.com/backend-api/codex",
-    ),
-    "bedrock": Provider(
-        key="AWS_BEARER_TOKEN_BEDROCK",
-        form="https://bedrock-runtime.REGION.amazonaws.com",
-    ),
-    "vertex": Provider(
-        key="GOOGLE_OAUTH_ACCESS_TOKEN",
-        form="https://REGION-aiplatform.googleapis.com/v1/projects/ID/locations/REGION",
-    ),
-    "code-assist": Provider(
-        key="GOOGLE_CLOUD_ACCESS_TOKEN",
-        url="https://cloudcode-pa.googleapis.com",
-    ),
-    "foundry": Provider(
-        key="ANTHROPIC_FOUNDRY_API_KEY",
-        form="https://NAME.services.ai.azure.com/anthropic",
-    ),
-}
-"""By the word before the first `/` of a model in the configuration."""
-
-
-class EngineType(Struct, frozen=True, kw_only=True):
-    name: str
-    """The `type` in the configuration."""
-    module: str = ""
-    """Its module in `runner/engines`; empty: the type's name, with `_` for `-`."""
-    keys: tuple[str, ...] = ()
-    """The variables in which it looks for its model's key. One is enough; the model
-    decides which. Empty: it needs no key that brat knows."""
-    providers: tuple[str, ...] = ()
-    """The names in `PROVIDERS` that its models may begin with."""
-    can_be_limited: bool = True
-    """Whether it can be told which tools it may use."""
-    good_at: str = ""
-    """What the planner is told about it when the configuration has no `good_at`."""
-    obeys: tuple[str, ...] = ()
-    """Files and folders of a project that tell it what to do, as in .gitignore."""
-    logins: tuple[str, ...] = ()
-    """Files and folders in a person's home that hold that person's login for it."""
-
-    @property
-    def all_keys(self) -> tuple[str, ...]:
-        """The variables in which any of its vendors and providers has a key."""
-        return (*self.keys, *(PROVIDERS[each].key for each in self.providers))
-
-
-ENGINE_TYPES: Final = {
-    each.name: each
-    for each in (
-        EngineType(
-            name="claude-code",
-            keys=(_ANTHROPIC, "CLAUDE_CODE_OAUTH_TOKEN"),
-            providers=("bedrock", "vertex", "foundry"),
-            good_at="architecture, complex refactoring",
-            obeys=("CLAUDE.md", "CLAUDE.local.md", "**/.claude/**"),
-            logins=(".claude", ".claude.json"),
-        ),
-        EngineType(
-            name="aider",
-            keys=(_OPENAI, _ANTHROPIC, _GEMINI),
-            providers=("openrouter",),
-            can_be_limited=False,
-            good_at="mechanical edits such as tests, with many models",
-            obeys=("CONVENTIONS.md", ".aider*", "/.env"),
-        ),
-        EngineType(
-            name="opencode",
-            keys=(_ANTHROPIC, _OPENAI),
-            providers=("openrouter",),
-            good_at="work with the models of many vendors",
-            obeys=("**/.opencode/**", "opencode.json", "opencode.jsonc", "CONTEXT.md"),
-            logins=(".local/share/opencode",),
-        ),
-        EngineType(
-            name="codex",
-            keys=(_OPENAI,),
-            providers=("chatgpt",),
-            can_be_limited=False,
-            good_at="documents and code, with OpenAI's models",
-            obeys=("AGENTS.override.md", "**/.codex/**", "**/.agents/**"),
-            logins=(".codex",),
-        ),
-        EngineType(
-            name="continue",
-            module="continue_cli",
-            keys=(_OPENAI, _ANTHROPIC, _GEMINI),
-            good_at="small edits, as in a code editor",
-            obeys=(
-                *("**/.continue/**", ".continuerules", ".continueignore"),
-                *("AGENT.md", "CODEX.md"),
-            ),
-            logins=(".continue",),
-        ),
-        EngineType(
-            name="gemini",
-            keys=(_GEMINI,),
-            providers=("vertex", "code-assist"),
-            good_at="work with Google's models and services",
-            obeys=("GEMINI.md", "**/.gemini/**", ".geminiignore"),
-            logins=(".gemini",),
-        ),
-        EngineType(
-            name="copilot",
-            keys=("COPILOT_GITHUB_TOKEN", _OPENAI, _ANTHROPIC),
-            good_at="GitHub: workflows, issues, pull requests",
-            obeys=("**/.github/**", "**/.copilot/**"),
-            logins=(".copilot", ".config/github-copilot"),
-        ),
-        EngineType(name="shell", can_be_limited=False),
-    )
-}
-"""The types by name, in the order the documents list them."""
 
 
 Strategy = Literal["rebase", "squash", "merge"]
@@ -319,12 +187,41 @@ class Report(Struct, frozen=True, kw_only=True):
     """The questions it could not answer."""
 
 
+class Key(Struct, frozen=True):
+    """How a field stands in `.brat/config.toml`."""
+
+    table: str = ""
+    """Its table there; empty: `Config` works the field out from other keys."""
+    name: str = ""
+    """Its name there; empty: the field's own."""
+    form: str = ""
+    """What it may be, in `convoy.config.keys.FORMS`; empty: what the field's type says.
+    A log may hold more: what was allowed once."""
+    least: int | None = None
+    most: int | None = None
+    no_default: bool = False
+    """Whether the file has no default: what is not in it is worked out."""
+    kept: bool = False
+    """Whether a convoy keeps it as it was asked for: its form, and what was to be
+    approved."""
+
+
+def keyed(record: type[Struct]) -> Iterator[tuple[FieldInfo, Key]]:
+    """Yield the fields of a record that come from the configuration, with names."""
+    for field in fields(record):
+        for key in getattr(field.type, "__metadata__", ()):
+            yield field, replace(key, name=key.name or field.name)
+
+
 class Price(Struct, frozen=True, kw_only=True):
     """What a model's tokens cost, in US dollars per million."""
 
-    input: float
-    output: float
-    cached: float | None = None
+    input: Annotated[float, Key("price", form="dollars")]
+    """For tokens that the model reads."""
+    output: Annotated[float, Key("price", form="dollars")]
+    """For tokens that the model writes."""
+    cached: Annotated[float | None, Key("price", form="dollars")] = None
+    """For tokens read from its vendor's cache; default: as `input`."""
 
 
 TOKENS_MOST: Final = 10**12
@@ -388,19 +285,40 @@ class Scope(Struct, frozen=True, kw_only=True):
 class EngineSpec(Struct, frozen=True, kw_only=True):
     """How to start one kind of agent: the keys of its table, frozen for a convoy."""
 
-    type: str
-    model: str | None = None
-    args: tuple[str, ...] = ()
-    timeout_s: int = 1800
-    silence_s: int = 900
-    """How many seconds it may print nothing, if it usually prints while it works."""
-    max_sessions: int = 8
-    secret: str | None = None
-    price: Price | None = None
-    tools: tuple[str, ...] = ()
-    allow: tuple[str, ...] = ()
-    good_at: str = ""
-    url: str = ""
+    type: Annotated[str, Key("engine", form="engine type")]
+    """The program (required). `shell` runs `args` and does not need an account;
+    `plugin:NAME` comes from an installed package."""
+    model: Annotated[str | None, Key("engine", form="text")] = None
+    """The model, as the engine calls it; default: the engine chooses."""
+    args: Annotated[tuple[str, ...], Key("engine", form="arguments")] = ()
+    """Arguments added to the engine's own; for `shell` the whole command."""
+    timeout_s: Annotated[
+        int, Key("engine", "timeout", form="seconds", no_default=True)
+    ] = 1800
+    """The time limit of one attempt; default: `witness.timeout`."""
+    silence_s: Annotated[int, Key("engine", "silence", form="seconds")] = 900
+    """How long the engine may print nothing before it counts as hung. Does not apply to
+    `shell`, `continue` and plugins, which can be silent while they work."""
+    secret: Annotated[str | None, Key("engine", form="variable")] = None
+    """The variable in the job's environment that holds the model's key; default: the
+    engine's usual one."""
+    max_sessions: Annotated[int, Key("engine", least=1, most=1000)] = 8
+    """How many sessions of this engine may run at once, across all convoys."""
+    price: Annotated[Price | None, Key("engine", form="price")] = None
+    """What the model's tokens cost, in US dollars per million, with `cached` for those
+    from the vendor's cache; used when the engine does not report its cost."""
+    tools: Annotated[tuple[str, ...], Key("engine", form="tools")] = ()
+    """The only tools that the engine may use, as it calls them (docs/engines.md);
+    default: all. {unlimited} cannot limit their tools."""
+    allow: Annotated[tuple[str, ...], Key("engine", form="requests")] = ()
+    """What the engine may send to its model's vendor beyond what the key proxy allows
+    (docs/engines.md)."""
+    good_at: Annotated[str, Key("engine", form="text", no_default=True)] = ""
+    """What the engine is good at, in a few words for the planner, such as `"tests"`;
+    default: what brat knows about its type."""
+    url: Annotated[str, Key("engine", form="server", no_default=True)] = ""
+    """The server that gets the engine's requests and key instead of its model's vendor
+    (docs/engines.md)."""
 
     @property
     def provider(self) -> Provider | None:
@@ -418,34 +336,45 @@ class EngineSpec(Struct, frozen=True, kw_only=True):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """What one attempt may use."""
+    """What one attempt may use; null: no limit."""
 
     output_bytes: int = 10_000_000
-    patch_files: int = 300
-    patch_bytes: int = 2_000_000
-    setup_s: int = 600
-    """How long `.brat/setup.sh` may take; the engine's own time starts after it."""
-    acceptance_s: int = 600
-    """How long the task's acceptance command may take, after the engine's own time."""
-    checkpoint_s: int = 120
-    """How often, in seconds, its work in progress is saved if changed; 0: never."""
-    model_calls: int = 1_000
-    """How many calls to its model it may make, if the key proxy counts them."""
-    tokens: int = 50_000_000
-    """How many tokens those calls may use, including the vendor's cache."""
-    usd: float | None = None
-    """What those calls may cost at the engine's price; null: no limit."""
+    patch_files: Annotated[int, Key("gate", "max_files", least=1, most=100_000)] = 300
+    """The maximum number of files in one patch."""
+    patch_bytes: Annotated[int, Key("gate", "max_bytes", least=1, most=100_000_000)] = (
+        2_000_000
+    )
+    """The maximum size of one patch, in bytes."""
+    setup_s: Annotated[int, Key("witness", "setup", form="seconds")] = 600
+    """How long `.brat/setup.sh` may take; it runs before each attempt if the repository
+    has it."""
+    acceptance_s: Annotated[int, Key("witness", "acceptance", form="seconds")] = 600
+    """How long a task's acceptance command (`accept:`) may take; it runs after each
+    attempt if the task has one."""
+    checkpoint_s: Annotated[int, Key("witness", "checkpoint", least=0, most=21_600)] = (
+        120
+    )
+    """How often, in seconds, an agent's work in progress is saved, so that the next
+    attempt can continue it if the machine dies; 0: never. See docs/live-feed.md."""
+    usd: Annotated[float | None, Key("budget", "attempt", form="dollars")] = None
+    """For one attempt: once spent, the attempt is ended and its work kept. This needs
+    the engine's `price`, and an engine that can use the key proxy."""
+    model_calls: Annotated[int, Key("budget", "calls", least=1, most=100_000)] = 1_000
+    """How many model calls one attempt may make, if the key proxy counts them."""
+    tokens: Annotated[int, Key("budget", least=1, most=10_000_000_000)] = 50_000_000
+    """How many tokens one attempt may use, including those from the vendor's cache."""
 
 
 class Budget(Struct, frozen=True, kw_only=True):
-    """What may be spent, in US dollars; only known costs count."""
+    """What may be spent, in US dollars; null: no limit. Only known costs count."""
 
-    task: float | None = None
-    """For one task; null: no limit."""
-    convoy: float | None = None
-    """For the whole convoy; null: no limit."""
-    day: float | None = None
-    """For all convoys in one day, UTC; null: no limit."""
+    task: Annotated[float | None, Key("budget", form="dollars")] = None
+    """For one task: once spent, the task is not retried automatically."""
+    convoy: Annotated[float | None, Key("budget", form="dollars")] = None
+    """For a whole convoy: once spent, none of its tasks starts automatically."""
+    day: Annotated[float | None, Key("budget", form="dollars")] = None
+    """For all convoys in a day, counted when a session ends: once spent, nothing starts
+    automatically until midnight UTC."""
 
 
 INSTRUCTIONS = (
@@ -472,8 +401,10 @@ class Gate(Struct, frozen=True, kw_only=True):
     allowed: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
     """Protected files that one task may change because a person allowed it."""
-    secrets: tuple[str, ...] = ()
-    """Patterns of files that may contain text that looks like a secret."""
+    secrets: Annotated[tuple[str, ...], Key("gate", form="patterns")] = ()
+    """Files that may contain what looks like a secret, such as made-up keys and tokens
+    in tests: patterns as in .gitignore. In any other file it is refused, and the work
+    is not pushed."""
 
 
 HOST: Final = r"\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?"
@@ -483,45 +414,96 @@ PLANNER = "planner:"
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The configuration a convoy uses; later edits do not change `FROZEN` keys.
-
-    `convoy.config.keys` explains the keys of the file.
-    """
+    """The configuration a convoy uses; later edits do not change `FROZEN` keys."""
 
     engines: dict[str, EngineSpec]
-    strategy: Strategy = "rebase"
-    require_ci: bool = True
-    checks: tuple[str, ...] = ()
-    reporters: dict[str, str] = {}
-    attempts: int = 3
-    conflicts: Literal["agent", "person"] = "agent"
-    rounds: int = 3
-    tasks: int = 20
-    max_sessions: int = 32
-    locks: Literal["off", "warn", "require"] = "require"
-    """Whether a task waits for leases on what it declares (`require`), is only told
-    about them (`warn`), or ignores them (`off`)."""
     limits: Limits = Limits()
-    gate: Gate = Gate()
-    planner: str = ""
-    """The engine that plans; empty: the issue's own task list is the plan."""
-    approve: Approve = "auto"
-    approvals: int = 0
-    bypass: bool = False
     budget: Budget = Budget()
-    egress: tuple[str, ...] | None = None
-    setup_hosts: tuple[str, ...] | None = None
-    box: BoxSetting = "on"
-    failures: int = 20
-    staged: bool = False
+    gate: Annotated[Gate, Key(kept=True)] = Gate()
+    staged: Annotated[bool, Key(kept=True)] = False
     """Whether the plan is only shown: nothing starts while this is set."""
-    follow: bool = False
-    sub_issues: bool = False
-    sync: bool = True
-    max_parallel: int = 4
-    task_pulls: bool = True
+    planner: Annotated[str, Key(kept=True)] = ""
+    """The engine that plans; empty: the issue's own task list is the plan."""
+
+    # --- how work lands -------------------------------------------------------------
+    strategy: Annotated[Strategy, Key("refinery", kept=True)] = "rebase"
+    """How a task's commits get onto the convoy's branch."""
+    require_ci: Annotated[bool, Key("refinery")] = True
+    """Whether CI must be green on a commit before it lands."""
+    checks: Annotated[tuple[str, ...], Key("refinery", form="words")] = ()
+    """Names of the checks, or contexts of commit statuses, that must be green; default:
+    all checks that report. At least one must report."""
+    reporters: Annotated[dict[str, str], Key("refinery", form="names")] = {}
+    """The App or account that must report a check, by the check's name. Default: the
+    App that a ruleset names, otherwise whoever reported the check when it was first
+    green. For a workflow's job, the result of its run counts."""
+    sync: Annotated[bool, Key("refinery")] = True
+    """Whether the target branch is merged into a convoy's branch whenever it moves, so
+    that conflicts are found early. Otherwise it is merged only after the last task, and
+    before a task that needs a person's work on the target."""
+    conflicts: Annotated[Literal["agent", "person"], Key("refinery")] = "agent"
+    """Who resolves conflicts with what has landed: the task's agent, which is shown
+    both sides (`agent`), or a `person`."""
+    rounds: Annotated[int, Key("refinery", least=1, most=20)] = 3
+    """How many times a task's work may conflict and be redone before a person is asked;
+    this does not use up attempts."""
+    approvals: Annotated[int, Key("refinery", least=0, most=6, kept=True)] = 0
+    """How many people with write access must approve a task's work before it merges
+    (`/brat approve <commit>`); whoever requested the convoy does not count."""
+    max_parallel: Annotated[int, Key("refinery", least=1, most=64, no_default=True)] = 4
+    """How many candidates of one convoy CI tests at once. Default: {parallel}, and in
+    local mode at least one more than `ci.slots`, so that the next one is ready when a
+    slot is free."""
+    task_pulls: Annotated[bool, Key("refinery", kept=True)] = True
+    """Whether each task's work gets its own draft pull request. Otherwise, only
+    the convoy and the tasks whose work a person must approve get one."""
+    bypass: Annotated[bool, Key("refinery", kept=True)] = False
+    """Whether the bot bypasses the default branch's rules and pushes, if the forge
+    allows it. Otherwise it lands work as the rules require."""
+
+    # --- how agents are run, and where ------------------------------------------------
+    max_sessions: Annotated[int, Key("witness", least=1, most=1000)] = 32
+    """How many sessions may run at once, across all engines and convoys."""
+    attempts: Annotated[int, Key("witness", least=1, most=20)] = 3
+    """How many attempts a task gets before it is blocked and waits for a person."""
+    failures: Annotated[int, Key("witness", least=1, most=1000)] = 20
+    """How many attempts in a row, across all convoys, may fail before all convoys pause
+    until someone with write access resumes them."""
+    egress: Annotated[tuple[str, ...] | None, Key("runner", form="hosts")] = None
+    """The only hosts that agents may reach, on ports 80 and 443 or the given
+    one; `"*"`: all. Default: only the model's vendor for an engine that uses the key
+    proxy, and all hosts for other engines, such as `shell`. See docs/engines.md."""
+    setup_hosts: Annotated[tuple[str, ...] | None, Key("runner", form="hosts")] = None
+    """The only hosts that `.brat/setup.sh` may reach, as for `egress`. Default: those
+    of `egress` and the public package registries, or all if agents may reach all."""
+    box: Annotated[BoxSetting, Key("runner", kept=True)] = "on"
+    """`on`: agents and their programs run in a sandbox; on a machine that does not
+    allow one, no agent starts. `off`: agents run with the permissions of the job's
+    user, and every comment of the convoy says so. See docs/engines.md."""
+
+    # --- how issues become tasks, and what tasks hold ---------------------------------
+    tasks: Annotated[int, Key("mayor", least=1, most=500, kept=True)] = 20
+    """How many tasks of a list are active at a time: a longer list, of up to 500 tasks,
+    runs in waves. Also the maximum for a plan by an engine or a pattern."""
+    follow: Annotated[bool, Key("mayor")] = False
+    """Whether a plan made from an issue's sub-issues changes with them immediately;
+    otherwise the change is shown and waits for `/brat follow`."""
+    sub_issues: Annotated[bool, Key("mayor")] = False
+    """Whether the tasks of a plan that was not made from sub-issues become sub-issues
+    of the convoy's issue; each is closed when its work has landed."""
+    approve: Annotated[Approve, Key("mayor", kept=True)] = "auto"
+    """`auto`: a plan starts at once; `plan`: it waits for `/brat approve`."""
+    locks: Annotated[Literal["off", "warn", "require"], Key("locks", "policy")] = (
+        "require"
+    )
+    """`require`: a task waits until no one else holds what it declares; `warn`: the
+    task starts, and its agent is told who holds it; `off`: nothing is checked."""
 
     @property
     def workers(self) -> dict[str, EngineSpec]:
         """The engines that tasks may have; a planner plugin is not one."""
         return {n: e for n, e in self.engines.items() if not n.startswith(PLANNER)}
+
+
+FROZEN: Final = tuple(field.name for field, key in keyed(Settings) if key.kept)
+"""What later edits of the configuration do not change in a convoy."""

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from convoy.model.records import ENGINE_TYPES
+from convoy.model.engine_types import ENGINE_TYPES
 from convoy.planner.issue_text import Item, intake
 from convoy.text import clean, code_block, cut, nearest
 

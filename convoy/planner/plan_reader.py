@@ -21,7 +21,8 @@ from typing import Annotated, Final, TypeVar
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec
+from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.records import EngineSpec, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import (
     Area,

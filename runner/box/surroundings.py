@@ -27,7 +27,7 @@ from msgspec import Struct
 
 import convoy
 import grite
-from convoy.model.records import ENGINE_TYPES
+from convoy.model.engine_types import ENGINE_TYPES
 from runner.box.kernel import Place
 from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE
 

@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from convoy import planner
-from convoy.model.records import ENGINE_TYPES, PLANNER
+from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.records import PLANNER
 from convoy.text import did_you_mean
 from runner.engines.row import Row
 from runner.engines.shell import function_row, planner_row

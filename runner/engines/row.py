@@ -14,7 +14,8 @@ from msgspec import Struct, field, json
 from msgspec.structs import replace
 
 from convoy.events.session_events import TaskStarted
-from convoy.model.records import PROVIDERS, EngineSpec
+from convoy.model.engine_types import PROVIDERS
+from convoy.model.records import EngineSpec
 from grite.errors import repr_without
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import Said

@@ -23,8 +23,9 @@ from msgspec import Struct
 
 from convoy.events.session_events import TaskStarted
 from convoy.model import ids
+from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.ids import parse_session
-from convoy.model.records import ENGINE_TYPES, HOST, EngineSpec, Gate, Limits
+from convoy.model.records import HOST, EngineSpec, Gate, Limits
 from convoy.text import did_you_mean
 from grite.errors import repr_without
 from runner.inputs.container_entry import handed_on

@@ -198,9 +198,9 @@ max_files = 2026-01-01
 .brat/config.toml: refinery.strategy: "fast-forward" is not allowed; allowed: rebase, squash, merge
 .brat/config.toml: refinery.require_ci: "yes" is not allowed; allowed: true or false
 .brat/config.toml: refinery.checks: "build" is not allowed; allowed: a list of strings
+.brat/config.toml: witness.timeout: true is not allowed; allowed: seconds, or a string such as "90s", "30m" or "1h30m", up to 120h
 .brat/config.toml: witness.max_sessions: a number this large is not allowed; allowed: a whole number from 1 to 1000
 .brat/config.toml: witness.attempts: 2.0 is not allowed; allowed: a whole number from 1 to 20
-.brat/config.toml: witness.timeout: true is not allowed; allowed: seconds, or a string such as "90s", "30m" or "1h30m", up to 120h
 .brat/config.toml: mayor.tasks: a table is not allowed; allowed: a whole number from 1 to 500
 .brat/config.toml: ci.command: " " is not allowed; allowed: a command line such as "make test", or a list of its words
 .brat/config.toml: ci.timeout: "121h" is not allowed; allowed: seconds, or a string such as "90s", "30m" or "1h30m", up to 120h

@@ -63,7 +63,7 @@ def test_the_project_asks_for_it_and_holds_no_answers(tmp_path: Path) -> None:
     made = sample.write(tmp_path, EngineSpec(type="codex", model='gpt "5"'))
 
     text = (tmp_path / ".brat/config.toml").read_text()
-    engines = load(text, source="config.toml").engine
+    engines = load(text, source="config.toml").settings().engines
     named = {(each.type, each.model, tuple(each.args)) for each in engines.values()}
     assert named == {("codex", 'gpt "5"', ())}
     assert tomllib.loads(text)["ci"]["command"] == made.ci_command

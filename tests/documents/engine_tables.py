@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from convoy.model.records import ENGINE_TYPES, EngineSpec
+from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.records import EngineSpec
 from runner.engines import ENGINES
 from runner.engines.row import Row, can_be_pointed, program_of
 from tests.documents.tables import table

@@ -4,12 +4,9 @@ What a field means is the string under it in convoy/events/, else the line of it
 here: `convoy` means the same in every event.
 """
 
-import ast
 import inspect
-import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -85,28 +82,10 @@ _OWN: Final = {
     ("Scope", "task"): "The task's number.",
     ("MergeFailed", "candidate"): "The candidate's commit; null: none could be built.",
     ("SessionHandoff", "commit"): "The commit's full id; null: no work.",
-    ("Settings", "tasks"): "The maximum number of tasks in the convoy.",
     ("TaskAllowed", "paths"): "The protected paths that it may change.",
     ("TaskMerged", "commit"): "What landed; null: there was nothing to change.",
     ("TaskSpec", "kind"): "What the task is for; docs/workflows.md explains each kind.",
     ("WorkReviewed", "verdict"): "The reviewer's verdict.",
-}
-
-_TABLES: Final[dict[str, tuple[type[keys.Table], ...]]] = {
-    "EngineSpec": (keys.EngineTable,),
-    "Price": (keys.PriceTable,),
-    "Settings": (
-        *(keys.RefineryTable, keys.WitnessTable, keys.MayorTable, keys.RunnerTable),
-    ),
-}
-"""The tables of the configuration whose keys a record holds by the same names."""
-_KEYS: Final = {
-    (record, name): " ".join(node.get("description", "").split())
-    for record, tables in _TABLES.items()
-    for table in tables
-    for name, node in table.model_json_schema(schema_generator=keys.DescribedSchema)[
-        "properties"
-    ].items()
 }
 
 _SIMPLE: Final[dict[object, str]] = {
@@ -151,7 +130,7 @@ def meaning(kind: type[Struct], field: str) -> str:
 
     Raises `KeyError`: nobody has said it yet; say it in convoy/events/.
     """
-    known = _KEYS | _OWN | _documented()
+    known = _OWN | _documented()
     said = (known.get((each.__name__, field)) for each in kind.__mro__)
     return next(filter(None, said), None) or MEANINGS[field]
 
@@ -187,20 +166,11 @@ def _spoken(hint: Any) -> str:  # noqa: ANN401  a type, or a special form of one
 @cache
 def _documented() -> dict[tuple[str, str], str]:
     """Return the strings that stand under fields, by class and field."""
-    kinds = (*EVENTS, *CLAIMS, *PARTS)
-    modules = {kind.__module__ for kind in kinds}
-    trees = [ast.parse(inspect.getsource(sys.modules[each])) for each in modules]
     return {
-        (found.name, field): text
-        for tree in trees
-        for found in tree.body
-        if isinstance(found, ast.ClassDef)
-        for field, text in _strings(found)
+        (kind.__name__, field): " ".join(text.split())
+        for kind in {
+            base for kind in (*EVENTS, *CLAIMS, *PARTS) for base in kind.__mro__
+        }
+        if issubclass(kind, Struct) and kind is not Struct
+        for field, text in keys.words(kind).items()
     }
-
-
-def _strings(found: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    for field, below in pairwise(found.body):
-        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
-            text = ast.literal_eval(below.value)
-            yield ast.unparse(field.target), " ".join(text.split())

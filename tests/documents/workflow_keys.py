@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from convoy.model.records import ENGINE_TYPES, PROVIDERS
+from convoy.model.engine_types import ENGINE_TYPES, PROVIDERS
 from tests.documents.tables import table
 
 MADE: Final = {PROVIDERS[name].key for name in ("vertex", "code-assist")}

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from convoy.model.records import ENGINE_TYPES, EngineSpec, Gate, Limits
+from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.records import EngineSpec, Gate, Limits
 from convoy.text import fence_of
 from runner.workspace import workspace
 from tests.runner.job import SESSION, Forge, git

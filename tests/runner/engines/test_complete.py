@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from convoy.model.records import ENGINE_TYPES, EngineSpec, EngineType
+from convoy.model.engine_types import ENGINE_TYPES, EngineType
+from convoy.model.records import EngineSpec
 from runner.engines import ENGINES
 from runner.engines.row import Row, program_of
 from runner.engines.shell import read
@@ -31,7 +32,7 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
     keys = known.all_keys if known else ("A_KEY_OF_NOBODY",)
     also = {*row.also} if row else set()
     places: dict[str, object] = {
-        "add a row to ENGINE_TYPES in convoy/model/records.py": known,
+        "add a row to ENGINE_TYPES in convoy/model/engine_types.py": known,
         "write its module in runner/engines with a ROW of its name": (
             row and row.name == name
         ),
