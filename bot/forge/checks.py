@@ -23,7 +23,15 @@ from msgspec.structs import replace
 from bot.forge import payloads
 from bot.forge.rest import HIDDEN, Part, Refused, Rest, checked
 from convoy.model import ids
-from convoy.rules.verdict import ANYBODY, Check, Checks, Reporters, judge, may_turn
+from convoy.rules.verdict import (
+    ANYBODY,
+    WAITING,
+    Check,
+    Checks,
+    Reporters,
+    judge,
+    may_turn,
+)
 from convoy.text import STATUS_CHARS
 from convoy.text.project_tests import FailingPlace
 from grite.errors import BratError, Unavailable
@@ -41,6 +49,7 @@ https://docs.github.com/actions/reference/workflows-and-actions/events-that-trig
 """
 _EMPTY: Final = frozenset({"success", "skipped", "neutral", None})
 """Conclusions of a run without jobs that say nothing."""
+_APPROVE: Final = "run {} waits for approval of its environment: {}"
 
 
 CI_TITLE: Final = "brat ci"
@@ -78,6 +87,18 @@ def failed_output(log: str, steps: Iterable[payloads.Step]) -> str:
         if text.startswith(_ERROR):
             end = len(lines)
     return "\n".join(lines[: end or None])[-LOG_CHARS:]
+
+
+def _check_of(run: payloads.Run) -> Check:
+    """Return a whole run as one check."""
+    return Check(
+        id=run.id,
+        app=ACTIONS,
+        workflow=f"{run.file}@{run.event}",
+        name=run.file.rpartition("/")[2],
+        status=run.status or "",
+        conclusion=run.conclusion,
+    )
 
 
 class Ci(Part):
@@ -133,6 +154,9 @@ class Ci(Part):
         for run in runs or ():
             if run.event in JUDGING:
                 jobs |= await self._jobs(run)
+            if run.status == WAITING:
+                text = _APPROVE.format(run.id, run.html_url)
+                jobs[run.id] = replace(_check_of(run), text=text)
         url = f"{self._repo}/commits/{commit}/check-runs?per_page=100"
         shown = await self._rest.all(payloads.CheckRun, url, "check_runs")
         ours: set[int] = set()
@@ -175,7 +199,7 @@ class Ci(Part):
 
         Of jobs that made it red, their logs are its text.
         """
-        running = any(not run.is_over for run in runs or ())
+        running = any(not run.is_over and run.status != WAITING for run in runs or ())
         said = await self.checks(commit, runs)
         verdict = partial(
             judge,
@@ -219,17 +243,13 @@ class Ci(Part):
         """
         url = f"{self._repo}/actions/runs/{run.id}/jobs?filter=latest&per_page=100"
         jobs = await self._rest.all(payloads.Job, url, "jobs")
+        whole = _check_of(run)
         if not jobs and run.is_over and run.conclusion not in _EMPTY:
-            name = run.file.rpartition("/")[2]
-            ended, conclusion = "completed", run.conclusion
-            jobs = [
-                payloads.Job(id=run.id, name=name, status=ended, conclusion=conclusion)
-            ]
+            return {run.id: whole}
         return {
-            number: Check(
+            number: replace(
+                whole,
                 id=number,
-                app=ACTIONS,
-                workflow=f"{run.file}@{run.event}",
                 name=job.name,
                 status=job.status,
                 conclusion=job.conclusion,

@@ -196,6 +196,7 @@ class Run(Payload):
     run_attempt: int = 1
     check_suite_id: int = 0
     actor: Account | None = None
+    html_url: str = ""
 
     @property
     def is_over(self) -> bool:

@@ -146,30 +146,31 @@ def ran(number: int, event: str = "push", said: str | None = "success") -> paylo
     )
 
 
+COMMIT = "c" * 40
+UNIT = {"id": 31, "name": "unit", "status": "completed", "conclusion": "success"}
+
+
+def shows(
+    forge: respx.MockRouter, *jobs: dict[str, object], checks: object = ()
+) -> None:
+    """Let run 5 have these jobs, and the commit these check runs."""
+    forge.get(f"{REPO}/actions/runs/5/jobs").respond(json={"jobs": jobs})
+    route = forge.get(f"{REPO}/commits/{COMMIT}/check-runs")
+    route.respond(json={"check_runs": checks})
+
+
 async def test_a_check_of_actions_counts_as_the_job_behind_it_ended(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
-    base = {"name": "test", "status": "completed", "app": {"slug": "github-actions"}}
-    shown = base | {"id": 31, "conclusion": "success"}
-    forged = base | {"id": 40, "conclusion": "success"}
-    route = forge.get(f"{REPO}/commits/{'c' * 40}/check-runs")
-    route.respond(json={"total_count": 2, "check_runs": [shown, forged]})
-    job = {
-        "id": 7,
-        "name": "test",
-        "status": "completed",
-        "conclusion": "failure",
-        "check_run_url": f"{API}{REPO}/check-runs/31",
-    }
-    unseen = job | {"id": 8, "name": "lint", "check_run_url": None}
-    forge.get(f"{REPO}/actions/runs/5/jobs").respond(
-        json={"total_count": 2, "jobs": [job, unseen]}
-    )
+    shown = UNIT | {"app": {"slug": "github-actions"}}
+    unseen = UNIT | {"id": 8, "name": "lint", "conclusion": "failure"}
+    job = unseen | {"id": 7, "check_run_url": f"{API}{REPO}/check-runs/31"}
+    shows(forge, job, unseen, checks=[shown, shown | {"id": 40}])
     forge.get(f"{REPO}/actions/runs/6/jobs").respond(json={"jobs": []})
     forge.get(f"{REPO}/actions/runs").respond(json={"workflow_runs": []})
 
     runs = (ran(5), ran(6, said="startup_failure"), ran(9, "issue_comment"))
-    found = {check.id: check for check in await github.ci.checks("c" * 40, runs)}
+    found = {check.id: check for check in await github.ci.checks(COMMIT, runs)}
 
     assert (found[31].conclusion, found[31].is_loose) == ("failure", False)
     assert found[40].is_loose
@@ -182,26 +183,51 @@ async def test_brats_own_jobs_are_no_checks_and_runs_that_wait_for_approval_none
     github: GitHub, forge: respx.MockRouter
 ) -> None:
     """The loop's own job stands on the commit that it looks at, and is under way."""
-    commit, actions = "c" * 40, {"slug": "github-actions"}
+    actions = {"slug": "github-actions"}
     ours = run(1, path=".github/workflows/brat-task.yml", check_suite_id=71)
     waiting = {"event": "pull_request", "actor": {"login": "github-actions[bot]"}}
     ended = {"path": ".github/workflows/ci.yml", "status": "completed"}
     asks = ended | waiting | {"id": 2, "conclusion": "action_required"}
-    judging = ended | {"id": 3, "event": "workflow_dispatch", "conclusion": "success"}
+    judging = ended | {"id": 5, "event": "workflow_dispatch", "conclusion": "success"}
     listed = {"workflow_runs": [ours, asks, judging]}
     forge.get(f"{REPO}/actions/runs").respond(json=listed)
-    job = {"id": 31, "name": "unit", "status": "completed", "conclusion": "success"}
-    forge.get(f"{REPO}/actions/runs/3/jobs").respond(json={"jobs": [job]})
     loop = {"id": 40, "name": "brat / loop", "status": "in_progress", "app": actions}
-    shown = [job | {"app": actions}, loop | {"check_suite": {"id": 71}}]
-    forge.get(f"{REPO}/commits/{commit}/check-runs").respond(json={"check_runs": shown})
-    forge.get(f"{REPO}/commits/{commit}/statuses").respond(json=[])
+    shown = [UNIT | {"app": actions}, loop | {"check_suite": {"id": 71}}]
+    shows(forge, UNIT, checks=shown)
+    forge.get(f"{REPO}/commits/{COMMIT}/statuses").respond(json=[])
 
-    runs = await github.ci.runs(commit)
-    seen = await github.ci.judged(commit, runs, (), "")
+    runs = await github.ci.runs(COMMIT)
+    seen = await github.ci.judged(COMMIT, runs, (), "")
 
-    assert [each.id for each in runs or ()] == [3]
+    assert [each.id for each in runs or ()] == [5]
     assert (seen.verdict, seen.names) == ("green", ("unit",))
+
+
+APPROVE = "run 5 waits for approval of its environment: https://here/5"
+WAITS = {"status": "waiting"}
+
+
+@looped(
+    ((), WAITS, "pending", APPROVE),
+    (("e2e",), WAITS, "pending", APPROVE),
+    (("unit",), WAITS, "green", ""),
+)
+async def test_a_job_that_a_person_must_let_run_says_so(
+    required: tuple[str, ...],
+    deploy: dict[str, object],
+    verdict: str,
+    text: str,
+    github: GitHub,
+    forge: respx.MockRouter,
+) -> None:
+    one = run(5, event="push", html_url="https://here/5", **WAITS)
+    shows(forge, UNIT, UNIT | {"id": 32, "name": "deploy"} | deploy)
+    forge.get(f"{REPO}/commits/{COMMIT}/statuses").respond(json=[])
+
+    runs = (payloads.Run.model_validate(one),)
+    seen = await github.ci.judged(COMMIT, runs, required, "")
+
+    assert (seen.verdict, seen.text) == (verdict, text)
 
 
 LOG = """\
@@ -238,11 +264,8 @@ Process completed with exit code 1."""
 async def test_a_red_job_tells_what_its_failed_step_printed(
     status: int, text: str, github: GitHub, forge: respx.MockRouter
 ) -> None:
-    job = {"id": 31, "name": "unit", "status": "completed", "conclusion": "failure"}
-    green = job | {"id": 32, "name": "docs", "conclusion": "success"}
-    jobs = {"jobs": [job, green]}
-    forge.get(f"{REPO}/actions/runs/5/jobs").respond(json=jobs)
-    forge.get(f"{REPO}/commits/{'c' * 40}/check-runs").respond(json={"check_runs": []})
+    job = UNIT | {"conclusion": "failure"}
+    shows(forge, job, UNIT | {"id": 32, "name": "docs"})
     forge.get(f"{REPO}/actions/jobs/31").respond(json=job | {"steps": STEPS})
     stored = "https://logs.example.com/31"
     there = {"location": stored} if status == HTTPStatus.OK else {}
@@ -250,7 +273,7 @@ async def test_a_red_job_tells_what_its_failed_step_printed(
     asked.respond(302 if there else status, headers=there)
     forge.get(stored).respond(text=LOG)
 
-    seen = await github.ci.judged("c" * 40, (ran(5),), ("unit",), "")
+    seen = await github.ci.judged(COMMIT, (ran(5),), ("unit",), "")
 
     assert (seen.verdict, seen.failed, seen.text) == ("red", ("unit",), text)
 
@@ -261,26 +284,20 @@ async def test_a_red_job_tells_what_its_failed_step_printed(
 WAKE = f"{REPO}/actions/workflows/brat-wake.yml"
 
 
-@pytest.mark.parametrize(
-    ("state", "on", "asked"),
-    [
-        ("active", False, "disable"),
-        ("disabled_manually", True, "enable"),
-        ("disabled_inactivity", True, "enable"),
-        ("active", True, ""),
-        ("disabled_manually", False, ""),
-    ],
+@looped(
+    ("active", False, "disable"),
+    ("disabled_manually", True, "enable"),
+    ("disabled_inactivity", True, "enable"),
+    ("active", True, ""),
+    ("disabled_manually", False, ""),
 )
 async def test_it_is_changed_only_where_it_is_otherwise(
-    state: str,
-    on: bool,  # noqa: FBT001  a table
-    asked: str,
-    github: GitHub,
-    forge: respx.MockRouter,
+    state: str, *, on: bool, asked: str, github: GitHub, forge: respx.MockRouter
 ) -> None:
     forge.get(WAKE).respond(json={"id": 1, "state": state})
     if asked:
         forge.put(f"{WAKE}/{asked}").respond(204)
+    forge.calls.clear()
 
     await github.runs.wake_by_clock(on=on)
 
