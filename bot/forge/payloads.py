@@ -219,7 +219,8 @@ class Job(Payload):
     status: str
     conclusion: str | None = None
     check_run_url: str | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Step, ...] | None = None
+    """None: the forge does not say."""
 
     @property
     def check_run(self) -> int:

@@ -49,6 +49,7 @@ class WorkflowJob(Struct, frozen=True, kw_only=True):
     """The secrets that it names, without the token that every job has."""
     environment: str
     """Empty: it names none."""
+    has_condition: bool
     uses_cache: bool
 
     @property
@@ -156,6 +157,7 @@ def _job(name: str, job: dict[str, Any], shared: object, env: object) -> Workflo
         environment=str(
             place.get("name", "") if isinstance(place, dict) else place or ""
         ),
+        has_condition="if" in job,
         uses_cache=any(_CACHES.match(each) for each in used)
         or any("cache" in (step.get("with") or {}) for step in steps),
     )
@@ -405,6 +407,7 @@ OUR_BRANCHES: Final = (
 _EVENTS: Final = ("push", "pull_request", "create")
 _TARGET: Final = "pull_request_target"
 _READ: Final = "give it `permissions: contents: read`"
+ONLY_MAIN: Final = "give it `if: github.ref == 'refs/heads/main'`"
 
 DefaultRight = Literal["read", "write", ""]
 """What the repository's jobs may do by default; empty: not known."""
@@ -424,7 +427,7 @@ def exposures(
     """Return what the code of agents can reach by the workflow files but brat's own.
 
     `default` is what a job's token may do where no permissions are named. The rules of
-    `open_environments` let our branches in; None: not known.
+    `open_environments` let our branches in; None: they are not looked at.
     """
     known = _all_parsed(files)
     found: list[Exposure] = []
@@ -468,10 +471,15 @@ def _of_job(
         said = f"{where}: agents' code can read the secrets that the job uses ({what})"
         mend = "move them to a workflow that runs only on the default branch"
         yield Exposure(said, mend)
-    if job.environment and (environments is None or job.environment in environments):
+    if not job.environment or environments is None:
+        return
+    if job.environment in environments:
         said = f"{where}: agents' code can use the environment {job.environment}"
         mend = "limit its deployment branches to the default branch"
         yield Exposure(said, mend)
+    elif not job.has_condition:
+        said = f"{where}: it fails on brat/queue/**, which its environment keeps out"
+        yield Exposure(said, ONLY_MAIN)
 
 
 def _caches(files: Mapping[str, WorkflowFile]) -> Iterator[Exposure]:

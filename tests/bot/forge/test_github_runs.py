@@ -8,8 +8,7 @@ import httpx
 import pytest
 import respx
 
-from bot.forge import payloads
-from bot.forge.checks import REPEATED
+from bot.forge import checks, payloads
 from bot.forge.github import GitHub
 from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
@@ -31,11 +30,6 @@ def run(number: int, **given: object) -> dict[str, object]:
         "run_attempt": 1,
         **given,
     }
-
-
-def listed(forge: respx.MockRouter, *runs: Mapping[str, object]) -> respx.Route:
-    answer = {"total_count": len(runs), "workflow_runs": runs}
-    return forge.get(RUNS).respond(json=answer)
 
 
 async def test_dispatches_at_once_all_start_on_an_enterprise_server(
@@ -71,7 +65,7 @@ async def test_dispatches_at_once_all_start_on_an_enterprise_server(
 async def test_a_run_that_only_looks_like_ours_is_not_adopted(
     given: dict[str, object], github: GitHub, forge: respx.MockRouter
 ) -> None:
-    listed(forge, run(1, **given))
+    forge.get(RUNS).respond(json={"workflow_runs": [run(1, **given)]})
 
     assert await github.runs.named("n0nce") is None
 
@@ -85,23 +79,17 @@ def holds(forge: respx.MockRouter, *artifacts: Mapping[str, object]) -> None:
     forge.get(f"{REPO}/actions/runs/5/artifacts").respond(json=answer)
 
 
-async def test_without_an_artifact_there_is_nothing_to_take(
+async def test_an_artifact_that_is_absent_or_too_large_is_not_read(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
     holds(forge, kept(1, "logs"), kept(2, expired=True))
-
     assert await github.runs.artifact(5, "brat-result") is None
 
-
-async def test_an_artifact_that_is_too_large_is_refused_unread(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
     holds(forge, kept(1, size_in_bytes=ARTIFACT_BYTES + 1))
-
     with pytest.raises(Refused, match="exceeds 100000000 bytes"):
         await github.runs.artifact(5, "brat-result")
 
-    assert len(forge.calls) == 1
+    assert len(forge.calls) == 2
 
 
 async def test_the_newest_status_of_each_context_is_read_as_a_check(
@@ -118,32 +106,32 @@ async def test_the_newest_status_of_each_context_is_read_as_a_check(
     older = red | {"id": 2, "state": "success"}
     anothers = red | {"id": 1, "state": "success", "creator": {"login": "mallory"}}
     # what repeats a check for the target's rules says nothing new
-    ours = {"id": 5, "state": "success", "context": "ci", "description": REPEATED}
+    ours = {
+        "id": 5,
+        "state": "success",
+        "context": "ci",
+        "description": checks.REPEATED,
+    }
     ours["creator"] = {"login": "github-actions[bot]"}
     route = forge.get(f"{REPO}/commits/{'c' * 40}/statuses")
     route.respond(json=[ours, runs, red, older, anothers])
 
-    running, ended, by_mallory = await github.ci.statuses("c" * 40)
+    found = await github.ci.statuses("c" * 40)
 
-    assert (ended.name, ended.status, ended.conclusion) == (
-        *("ci/jenkins", "completed"),
-        "error",
-    )
-    assert ended.text == "no machine\nhttps://ci.example.com/3"
-    assert (running.name, running.status, running.conclusion) == (
-        *("ci/slow", "in_progress"),
-        None,
-    )
-    assert ended.is_status
-    assert running.is_status
-    assert (by_mallory.app, by_mallory.conclusion) == ("mallory", "success")
+    assert [(one.name, one.status, one.conclusion, one.app) for one in found] == [
+        ("ci/slow", "in_progress", None, ""),
+        ("ci/jenkins", "completed", "error", ""),
+        ("ci/jenkins", "completed", "success", "mallory"),
+    ]
+    assert found[1].text == "no machine\nhttps://ci.example.com/3"
+    assert all(one.is_status for one in found)
 
 
-def ran(number: int, event: str = "push", said: str | None = "success") -> payloads.Run:
-    path, status = ".github/workflows/ci.yml", "completed"
-    return payloads.Run(
-        id=number, event=event, path=path, status=status, conclusion=said
-    )
+def ran(
+    number: int, event: str = "push", said: str = "success", **given: object
+) -> payloads.Run:
+    told = run(number, status="completed", event=event, conclusion=said) | given
+    return payloads.Run.model_validate(told)
 
 
 COMMIT = "c" * 40
@@ -175,7 +163,7 @@ async def test_a_check_of_actions_counts_as_the_job_behind_it_ended(
     assert (found[31].conclusion, found[31].is_loose) == ("failure", False)
     assert found[40].is_loose
     assert (found[8].name, found[8].workflow) == ("lint", f"{runs[0].file}@push")
-    assert (found[6].name, found[6].conclusion) == ("ci.yml", "startup_failure")
+    assert (found[6].name, found[6].conclusion) == ("brat-task.yml", "startup_failure")
     assert len(found) == 4
 
 
@@ -205,29 +193,32 @@ async def test_brats_own_jobs_are_no_checks_and_runs_that_wait_for_approval_none
 
 APPROVE = "run 5 waits for approval of its environment: https://here/5"
 WAITS = {"status": "waiting"}
+KEPT_OUT = {"conclusion": "failure", "steps": []}
+NO_STEP = f"deploy: {checks.NO_STEP}"
 
 
 @looped(
-    ((), WAITS, "pending", APPROVE),
-    (("e2e",), WAITS, "pending", APPROVE),
-    (("unit",), WAITS, "green", ""),
+    ((), WAITS, ("pending", APPROVE)),
+    (("e2e",), WAITS, ("pending", APPROVE)),
+    (("unit",), WAITS, ("green", "")),
+    ((), KEPT_OUT, ("broken", NO_STEP)),
+    (("unit",), KEPT_OUT, ("green", "")),
 )
 async def test_a_job_that_a_person_must_let_run_says_so(
     required: tuple[str, ...],
     deploy: dict[str, object],
-    verdict: str,
-    text: str,
+    said: tuple[str, str],
     github: GitHub,
     forge: respx.MockRouter,
 ) -> None:
-    one = run(5, event="push", html_url="https://here/5", **WAITS)
+    status = deploy.get("status", "completed")
+    runs = (ran(5, status=status, html_url="https://here/5"),)
     shows(forge, UNIT, UNIT | {"id": 32, "name": "deploy"} | deploy)
     forge.get(f"{REPO}/commits/{COMMIT}/statuses").respond(json=[])
 
-    runs = (payloads.Run.model_validate(one),)
     seen = await github.ci.judged(COMMIT, runs, required, "")
 
-    assert (seen.verdict, seen.text) == (verdict, text)
+    assert (seen.verdict, seen.text) == said
 
 
 LOG = """\
