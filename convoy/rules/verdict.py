@@ -7,7 +7,7 @@ landed. What is red or under way counts from anybody.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -166,6 +166,10 @@ WITHOUT_VERDICT: Final = frozenset(
 
 https://docs.github.com/rest/checks/runs (conclusion)
 """
+_SAID: Final = {
+    "cancelled": "cancelled, perhaps by a concurrency group without github.ref"
+}
+"""What is said of a conclusion instead of its name."""
 WAITING: Final = "waiting"
 """The status of a job, and of its run, that starts only once a person approves it.
 
@@ -318,10 +322,10 @@ def _green(
 
 
 def _against(
-    verdict: CiVerdict, names: tuple[str, ...], said: Iterable[Check]
+    verdict: CiVerdict, names: tuple[str, ...], against: Sequence[Check]
 ) -> Checks:
-    against = tuple(said)
-    text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in against)
+    said = ((c, _SAID.get(c.conclusion or "", c.conclusion)) for c in against)
+    text = "\n".join(f"{c.name}: {how}\n{c.text}".strip() for c, how in said)
     failed = tuple(sorted({check.name for check in against}))
     return Checks(verdict=verdict, names=names, failed=failed, text=text)
 

@@ -36,13 +36,16 @@ def said(
     return [one.said.removeprefix("ci.yml, job test: ") for one in found]
 
 
-def test_a_workflow_that_hands_over_nothing_is_no_fault() -> None:
-    assert said(SAFE, "write") == []
+@looped("on:", "concurrency: {group: 'x-${{ github.ref }}'}\non:")
+def test_a_workflow_that_hands_over_nothing_is_no_fault(starts: str) -> None:
+    assert said(SAFE.replace("on:", starts, 1), "write") == []
 
 
 WRITES = "agents' code gets a token that can write"
 READS = "agents' code can read the secrets that the job uses "
+CALL = "\n  call:\n    uses: ./.github/workflows/x.yml\n    secrets: inherit"
 USES = "agents' code can use the environment prod"
+CANCELS = "ci.yml: all branches share a concurrency group, which cancels CI"
 
 
 @looped(
@@ -53,6 +56,9 @@ USES = "agents' code can use the environment prod"
     ("secrets.GITHUB_TOKEN", "toJSON(secrets)", f"{READS}(all)"),
     ("    runs-on", "    environment: prod\n    runs-on", USES),
     ("    runs-on", "    environment: {name: prod, url: x}\n    runs-on", USES),
+    ("jobs:", f"jobs:{CALL}", f"ci.yml, job call: {READS}(all)"),
+    ("jobs:", "concurrency: ci\njobs:", CANCELS),
+    ("    runs-on", "    concurrency: {group: a}\n    runs-on", CANCELS),
     (
         "  pull_request:",
         "  pull_request_target:",
@@ -78,12 +84,6 @@ def test_without_permissions_the_repositorys_default_counts(
     text = SAFE.replace("permissions:\n  contents: read\n", "")
 
     assert said(text, default) == fault
-
-
-def test_a_job_that_calls_another_workflow_with_all_secrets_is_a_fault() -> None:
-    text = SAFE + "  call:\n    uses: ./.github/workflows/x.yml\n    secrets: inherit\n"
-
-    assert said(text) == [f"ci.yml, job call: {READS}(all)"]
 
 
 def test_a_job_whose_environment_keeps_our_branches_out_must_not_run_there() -> None:
