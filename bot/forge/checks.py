@@ -22,8 +22,17 @@ from msgspec.structs import replace
 
 from bot.forge import payloads
 from bot.forge.rest import HIDDEN, Part, Refused, Rest, checked
+from bot.forge.workflows import ONLY_MAIN
 from convoy.model import ids
-from convoy.rules.verdict import ANYBODY, Check, Checks, Reporters, judge, may_turn
+from convoy.rules.verdict import (
+    ANYBODY,
+    WAITING,
+    Check,
+    Checks,
+    Reporters,
+    judge,
+    may_turn,
+)
 from convoy.text import STATUS_CHARS
 from convoy.text.project_tests import FailingPlace
 from grite.errors import BratError, Unavailable
@@ -41,6 +50,11 @@ https://docs.github.com/actions/reference/workflows-and-actions/events-that-trig
 """
 _EMPTY: Final = frozenset({"success", "skipped", "neutral", None})
 """Conclusions of a run without jobs that say nothing."""
+_APPROVE: Final = "run {} waits for approval of its environment: {}"
+NO_STEP: Final = (
+    "it failed before its first step, as a job does whose environment keeps "
+    f"brat/queue/** out: {ONLY_MAIN}"
+)
 
 
 CI_TITLE: Final = "brat ci"
@@ -78,6 +92,19 @@ def failed_output(log: str, steps: Iterable[payloads.Step]) -> str:
         if text.startswith(_ERROR):
             end = len(lines)
     return "\n".join(lines[: end or None])[-LOG_CHARS:]
+
+
+def _check_of(run: payloads.Run) -> Check:
+    """Return a whole run as one check."""
+    return Check(
+        id=run.id,
+        app=ACTIONS,
+        workflow=f"{run.file}@{run.event}",
+        name=run.file.rpartition("/")[2],
+        status=run.status or "",
+        conclusion=run.conclusion,
+        text=_APPROVE.format(run.id, run.html_url) if run.status == WAITING else "",
+    )
 
 
 class Ci(Part):
@@ -133,6 +160,8 @@ class Ci(Part):
         for run in runs or ():
             if run.event in JUDGING:
                 jobs |= await self._jobs(run)
+            if run.status == WAITING:
+                jobs[run.id] = _check_of(run)
         url = f"{self._repo}/commits/{commit}/check-runs?per_page=100"
         shown = await self._rest.all(payloads.CheckRun, url, "check_runs")
         ours: set[int] = set()
@@ -147,7 +176,8 @@ class Ci(Part):
             if one.suite in ours:
                 continue
             app, job = (one.app and one.app.slug) or "", jobs.pop(one.id, None)
-            text = "\n".join(filter(None, (one.output.summary, one.output.text)))
+            told = (one.output.summary, one.output.text, job.text if job else "")
+            text = "\n".join(filter(None, told))
             check = Check(
                 id=one.id,
                 app=app,
@@ -175,7 +205,7 @@ class Ci(Part):
 
         Of jobs that made it red, their logs are its text.
         """
-        running = any(not run.is_over for run in runs or ())
+        running = any(not run.is_over and run.status != WAITING for run in runs or ())
         said = await self.checks(commit, runs)
         verdict = partial(
             judge,
@@ -207,7 +237,7 @@ class Ci(Part):
         """
         url = f"{self._repo}/actions/jobs/{job}"
         with suppress(BratError):  # the verdict stands without it
-            steps = (await self._rest.read(payloads.Job, url)).steps
+            steps = (await self._rest.read(payloads.Job, url)).steps or ()
             log = await self._rest.download(f"{url}/logs", LOG_BYTES)
             return failed_output(log.decode(errors="replace"), steps)
         return ""
@@ -215,28 +245,28 @@ class Ci(Part):
     async def _jobs(self, run: payloads.Run) -> dict[int, Check]:
         """Return the jobs of a run's newest attempt by the ids of their check runs.
 
-        A run that ended without any job is one check: its file may be at fault.
+        A run that ended without any job is one check: its file may be at fault. A job
+        that failed before its first step says nothing of the commit: the rules of its
+        environment, or a bill, kept it from a runner.
         """
         url = f"{self._repo}/actions/runs/{run.id}/jobs?filter=latest&per_page=100"
         jobs = await self._rest.all(payloads.Job, url, "jobs")
+        whole = _check_of(run)
         if not jobs and run.is_over and run.conclusion not in _EMPTY:
-            name = run.file.rpartition("/")[2]
-            ended, conclusion = "completed", run.conclusion
-            jobs = [
-                payloads.Job(id=run.id, name=name, status=ended, conclusion=conclusion)
-            ]
-        return {
-            number: Check(
+            return {run.id: whole}
+        found = {}
+        for job in jobs:
+            is_kept_out = job.conclusion == "failure" and job.steps == ()
+            number = job.check_run or job.id
+            found[number] = replace(
+                whole,
                 id=number,
-                app=ACTIONS,
-                workflow=f"{run.file}@{run.event}",
                 name=job.name,
                 status=job.status,
-                conclusion=job.conclusion,
+                conclusion="action_required" if is_kept_out else job.conclusion,
+                text=NO_STEP if is_kept_out else "",
             )
-            for job in jobs
-            for number in (job.check_run or job.id,)
-        }
+        return found
 
     async def statuses(self, commit: str, pinned: Container[str] = ()) -> list[Check]:
         """Return the newest commit status of each context and account as a check.

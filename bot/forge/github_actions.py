@@ -179,11 +179,11 @@ class _Environment(Payload):
 
 async def open_environments(
     rest: Rest, repository: str, named: Iterable[str]
-) -> frozenset[str] | None:
+) -> frozenset[str]:
     """Return those of the named environments that our branches can use.
 
     Protected branches count as closed: nobody protects ours. One that is not there yet
-    is made without rules by the first job that names it. None: the forge does not say.
+    is made without rules by the first job that names it. Hidden ones count as open.
     """
     found = set(named)
     where = f"/repos/{repository}/environments"
@@ -202,5 +202,5 @@ async def open_environments(
             if not any(lets_in):
                 found.discard(each.name)
     except Refused:
-        return None
+        return frozenset(named)
     return frozenset(found)

@@ -96,6 +96,8 @@ SPREAD: Final = 0.25
 """The same for waits without a moment named by the forge, as a share of the wait."""
 _LIMITING: Final = (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 _SAYS_SO: Final = (b"rate limit", b"abuse detection")
+_OF_GRAPHQL: Final = re.compile(rb'"type": ?"RATE_LIMIT')
+"""In an answer of 200; within a text of it, the quotes would be escaped."""
 
 
 def wait_s(
@@ -106,11 +108,12 @@ def wait_s(
     `clock` has learned from this answer already, `streak` limits came before in a row,
     and `chance`, from 0 to 1, spreads the waits of many bots.
     """
-    if reply.status not in _LIMITING:
+    told = reply.status == HTTPStatus.OK and _OF_GRAPHQL.search(reply.body, 0, 2000)
+    if reply.status not in _LIMITING and not told:
         return None
     after = reply.headers.get("retry-after", "")
     reset = reply.headers.get("x-ratelimit-reset", "")
-    is_spent = reply.headers.get("x-ratelimit-remaining") == "0"
+    is_spent = bool(told) or reply.headers.get("x-ratelimit-remaining") == "0"
     moment = seconds_of(after)
     if moment is None and is_spent and reset.isdecimal():
         moment = float(reset)
@@ -390,6 +393,8 @@ class Pace:
         """When content was written last."""
         self._written_at = -math.inf
         self._reading, self._writing = _Side(), _Side()
+        self._graphql_from = -math.inf
+        """When GraphQL's own allowance is there again, steady seconds."""
         self.shares = RequestShares(hourly=how.hourly) if how.hourly else None
         """What each repository may still ask; None: any number of requests."""
         self.left: int | None = None
@@ -435,7 +440,7 @@ class Pace:
         before = side.streak if is_next else max(side.streak - 1, 0)
         chance = self.time.chance()
         wait = wait_s(reply, self.clock, streak=before, chance=chance)
-        if wait is None:
+        if wait is None or (reply.status == HTTPStatus.OK and not visit.ask.of_graphql):
             if is_next:
                 side.streak = 0
             return False
@@ -443,8 +448,11 @@ class Pace:
         # Writes are held back; reads if a read met a limit, or no call is left.
         spent = reply.headers.get("x-ratelimit-remaining") == "0"
         both, until = (self._reading, self._writing), self.time.steady() + wait
-        for one in both if spent or visit.ask.reads else (self._writing,):
-            one.quiet_until = max(one.quiet_until, until)
+        if reply.status == HTTPStatus.OK:
+            self._graphql_from = until
+        else:
+            for one in both if spent or visit.ask.reads else (self._writing,):
+                one.quiet_until = max(one.quiet_until, until)
         if visit.tries >= self._how.tries:
             raise self._limited(visit, *self._free_at(visit))
         return True
@@ -491,9 +499,11 @@ class Pace:
     def _free_at(self, visit: Visit) -> tuple[float, str]:
         """Return when the call may be sent, and the reason for the wait."""
         now = self.time.steady()
+        quiet = (self._reading if visit.ask.reads else self._writing).quiet_until
+        quiet = max(quiet, self._graphql_from) if visit.ask.of_graphql else quiet
+        reasons = [(quiet, "the forge asked for a pause")]
         if visit.ask.reads:
-            return self._reading.quiet_until, "the forge asked for a pause"
-        reasons = [(self._writing.quiet_until, "the forge asked for a pause")]
+            return reasons[0]
         if not visit.prompt:
             free_at = self._written_at + self._how.write_gap_s
             reasons.append((free_at, "the previous write was too recent"))

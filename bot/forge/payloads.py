@@ -196,6 +196,7 @@ class Run(Payload):
     run_attempt: int = 1
     check_suite_id: int = 0
     actor: Account | None = None
+    html_url: str = ""
 
     @property
     def is_over(self) -> bool:
@@ -218,7 +219,8 @@ class Job(Payload):
     status: str
     conclusion: str | None = None
     check_run_url: str | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Step, ...] | None = None
+    """None: the forge does not say."""
 
     @property
     def check_run(self) -> int:

@@ -230,6 +230,10 @@ class Ask:
     def reads(self) -> bool:
         return self.query or self.method == "GET"
 
+    @property
+    def of_graphql(self) -> bool:
+        return self.url.endswith("/graphql")
+
     def __str__(self) -> str:
         return f"{self.method} {self.url}"
 

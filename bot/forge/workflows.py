@@ -24,6 +24,7 @@ _SECRET: Final = re.compile(r"\bsecrets\s*(?:\.\s*|\[\s*['\"])([A-Za-z_]\w*)")
 _WHOLE: Final = re.compile(r"toJSON\(\s*secrets\s*\)", re.IGNORECASE)
 _EXPRESSION: Final = re.compile(r"\$\{\{.*?\}\}")
 _CACHES: Final = re.compile(r"^actions/cache(/restore)?@")
+_OF_A_BRANCH: Final = re.compile(r"\bgithub\.(ref|ref_name|head_ref|sha|run_id)\b")
 _TOKEN: Final = "GITHUB_TOKEN"  # noqa: S105  the name every job knows
 EVERY_SECRET: Final = "*"  # noqa: S105  no secret has this name
 Levels = Mapping[str, str]
@@ -49,6 +50,7 @@ class WorkflowJob(Struct, frozen=True, kw_only=True):
     """The secrets that it names, without the token that every job has."""
     environment: str
     """Empty: it names none."""
+    has_condition: bool
     uses_cache: bool
 
     @property
@@ -67,6 +69,8 @@ class WorkflowFile(Struct, frozen=True):
     jobs: tuple[WorkflowJob, ...]
     unread: str = ""
     """Why nobody looks into it; empty: it was read."""
+    shares_group: bool = False
+    """Whether runs on different branches are in one concurrency group."""
 
     def starts_on(self, event: str, branches: Sequence[str] = ()) -> bool:
         """Whether an event starts it; for a push, on one of these branches."""
@@ -130,7 +134,20 @@ def parsed_workflow(text: str) -> WorkflowFile | None:
     )
     on = whole.get("on", whole.get(True))
     events = on.items() if isinstance(on, dict) else dict.fromkeys(_words(on)).items()
-    return WorkflowFile({str(name): told for name, told in events}, jobs)
+    named = {str(name): told for name, told in events}
+    places = (whole, *(job for job in whole["jobs"].values() if isinstance(job, dict)))
+    return WorkflowFile(named, jobs, shares_group=any(map(_shares_group, places)))
+
+
+def _shares_group(place: dict[str, Any]) -> bool:
+    """Whether a file's or a job's concurrency group is the same on each branch.
+
+    GitHub cancels all but two runs of a group. A job's condition may keep us out of it.
+    https://docs.github.com/actions/how-tos/write-workflows/choose-when-workflows-run/control-workflow-concurrency
+    """
+    told = place.get("concurrency")
+    group = told.get("group") if isinstance(told, dict) else told
+    return not (group is None or "if" in place or _OF_A_BRANCH.search(str(group)))
 
 
 def _all_parsed(files: Mapping[str, str]) -> dict[str, WorkflowFile]:
@@ -156,6 +173,7 @@ def _job(name: str, job: dict[str, Any], shared: object, env: object) -> Workflo
         environment=str(
             place.get("name", "") if isinstance(place, dict) else place or ""
         ),
+        has_condition="if" in job,
         uses_cache=any(_CACHES.match(each) for each in used)
         or any("cache" in (step.get("with") or {}) for step in steps),
     )
@@ -405,6 +423,7 @@ OUR_BRANCHES: Final = (
 _EVENTS: Final = ("push", "pull_request", "create")
 _TARGET: Final = "pull_request_target"
 _READ: Final = "give it `permissions: contents: read`"
+ONLY_MAIN: Final = "give it `if: github.ref == 'refs/heads/main'`"
 
 DefaultRight = Literal["read", "write", ""]
 """What the repository's jobs may do by default; empty: not known."""
@@ -424,7 +443,7 @@ def exposures(
     """Return what the code of agents can reach by the workflow files but brat's own.
 
     `default` is what a job's token may do where no permissions are named. The rules of
-    `open_environments` let our branches in; None: not known.
+    `open_environments` let our branches in; None: they are not looked at.
     """
     known = _all_parsed(files)
     found: list[Exposure] = []
@@ -436,6 +455,11 @@ def exposures(
             said = f"{name} runs on {_TARGET} and exposes its secrets to agents' code"
             found.append(Exposure(said, "trigger it on pull_request instead"))
         if is_exposed(file):
+            if file.shares_group:
+                said = (
+                    f"{name}: all branches share a concurrency group, which cancels CI"
+                )
+                found.append(Exposure(said, "add `${{ github.ref }}` to its name"))
             for job in file.jobs:
                 found += _of_job(name, job, default, open_environments)
     return (*found, *_caches(known))
@@ -468,10 +492,15 @@ def _of_job(
         said = f"{where}: agents' code can read the secrets that the job uses ({what})"
         mend = "move them to a workflow that runs only on the default branch"
         yield Exposure(said, mend)
-    if job.environment and (environments is None or job.environment in environments):
+    if not job.environment or environments is None:
+        return
+    if job.environment in environments:
         said = f"{where}: agents' code can use the environment {job.environment}"
         mend = "limit its deployment branches to the default branch"
         yield Exposure(said, mend)
+    elif not job.has_condition:
+        said = f"{where}: it fails on brat/queue/**, which its environment keeps out"
+        yield Exposure(said, ONLY_MAIN)
 
 
 def _caches(files: Mapping[str, WorkflowFile]) -> Iterator[Exposure]:

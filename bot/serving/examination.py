@@ -100,10 +100,9 @@ async def examined(
                 yield found
             async for found in examined_hook(hosting, roster.app, client):
                 yield found
-            served, broken = await roster.coverage(hosting.allows, hosting.serves)
-            for number, why in broken.items():
-                said = f"cannot list the repositories of installation {number}: {why}"
-                yield Finding("fault", said, "check access in the App's settings")
+            served, broken = await roster.coverage(hosting)
+            for why in broken.values():
+                yield Finding("fault", why, "check access in the App's settings")
         if not served:
             said = "the bot serves no repository"
             yield Finding("fault", said, "install the App in a repository")

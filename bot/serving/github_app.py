@@ -12,7 +12,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
 from dataclasses import dataclass, field
 from html import escape
@@ -34,7 +34,7 @@ from bot.forge.github_actions import SECRETS_RIGHT
 from bot.forge.pace import ForgeClock, Pace
 from bot.forge.payloads import Account, Repository, Secret
 from bot.forge.rest import Rest
-from bot.settings.bot_settings import ORIGIN
+from bot.settings.bot_settings import ORIGIN, ServiceSettings
 from grite.errors import BratError, Unavailable
 
 _OF_ADMINISTRATION: Final = frozenset(
@@ -193,7 +193,8 @@ def check_free(folder: Path) -> None:
 def keep_app(wish: AppRequest, made: AppCreated) -> None:
     """Write the key and the settings for their owner alone, without overwriting."""
     folder = wish.folder.resolve()
-    owner = made.owner.login if made.owner else wish.organisation
+    by = made.owner
+    owner = (by.id or by.login) if by else wish.organisation
     told: dict[str, object] = {
         "api_url": wish.api_url,
         "git_url": wish.web_url,
@@ -257,8 +258,7 @@ class Covered(NamedTuple):
 
 
 Coverage = tuple[dict[str, Covered], dict[int, str]]
-"""The served repositories by full name, and why an installation does not show its own.
-"""
+"""The served repositories by full name, and what is wrong with an installation."""
 
 
 class Installations:
@@ -272,25 +272,32 @@ class Installations:
         self._api_url = api_url
 
     async def coverage(
-        self, allows: Callable[[str], bool], serves: Callable[[str], bool]
+        self, hosting: ServiceSettings, known: Container[int | None] = ()
     ) -> Coverage:
-        """Return the served repositories; one broken installation hides no other."""
+        """Return the served repositories; one broken installation hides no other.
+
+        One of the `known` that is not to be served is on a renamed account.
+        """
         served: dict[str, Covered] = {}
         broken: dict[int, str] = {}
         listed = self.app.each(_Installation, "/app/installations?per_page=100")
         async for one in listed:
-            owner = one.account.login if one.account else ""
-            if one.suspended_at is None and allows(owner):
+            on, number = (one.account.login, one.account.id) if one.account else ("", 0)
+            if one.suspended_at is None and hosting.allows(on, number):
                 try:
                     covered = await self._covered(one.id)
                 except BratError as error:
-                    broken[one.id] = str(error)
+                    said = f"cannot list the repositories of installation {one.id}"
+                    broken[one.id] = f"{said}: {error}"
                     continue
                 served |= {
                     repo.full_name: Covered(one.id, repo.id)
                     for repo in covered
-                    if serves(repo.full_name)
+                    if hosting.serves(repo.full_name, number)
                 }
+            elif one.suspended_at is None and one.id in known:
+                said = f"installation {one.id} is now on {on}"
+                broken[one.id] = f"{said}: add it to allowed_owners"
         return served, broken
 
     async def _covered(self, installation: int) -> list[Repository]:

@@ -123,7 +123,7 @@ class Host:
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self._trouble = ""
         self.broken: dict[int, str] = {}
-        """The installations that do not show their repositories, and why."""
+        """The installations whose repositories are not known, and why."""
         self.unserved: dict[str, str] = {}
         """The repositories that have no place on the disk, and why."""
         self.metrics = ServiceMetrics(self._standing, self.standing_still, wall_clock)
@@ -155,8 +155,7 @@ class Host:
         return {one.name: one.standstill for one in self.served.values()}
 
     def troubles(self) -> Iterator[str]:
-        for number, why in self.broken.items():
-            yield _hides(number, why)
+        yield from self.broken.values()
         yield from self.unserved.values()
         for name, why in self.standing_still().items():
             if why:
@@ -192,11 +191,11 @@ class Host:
 
     async def _covered(self, roster: Installations) -> dict[str, Covered]:
         """Return the wanted repositories; a broken installation keeps those it had."""
-        hosting = self.hosting
-        served, broken = await roster.coverage(hosting.allows, hosting.serves)
+        known = {*self.broken, *(one.installation for one in self.served.values())}
+        served, broken = await roster.coverage(self.hosting, known)
         for number, why in broken.items():
             if self.broken.get(number) != why:
-                self.tell(_hides(number, why))
+                self.tell(why)
         self.broken = broken
         return {
             **{
@@ -332,10 +331,6 @@ class Host:
 
 def _stands(name: str, why: str) -> str:
     return f"{name} is stuck: {why}"
-
-
-def _hides(number: int, why: str) -> str:
-    return f"cannot list the repositories of installation {number}: {why}"
 
 
 THREADS: Final = 256

@@ -18,6 +18,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PositiveInt,
     ValidationError,
     model_validator,
 )
@@ -279,8 +280,9 @@ class ServiceSettings(Common):
     git_url: str = "https://github.com"
     repositories: tuple[Annotated[str, Field(pattern=REPOSITORY_NAME)], ...] = ()
     """The repositories served; empty: all where an allowed owner installed the App."""
-    allowed_owners: tuple[str, ...] = ()
-    """The accounts whose installations are served: anybody can install a public App."""
+    allowed_owners: tuple[str | PositiveInt, ...] = ()
+    """The accounts, by login or by the id that survives a rename, whose installations
+    are served: anybody can install a public App."""
     quota: Quota = Quota()
     address: str = "127.0.0.1"
     port: int = Field(default=8080, ge=0, le=65_535)
@@ -327,18 +329,19 @@ class ServiceSettings(Common):
     def origins(self) -> Origins:
         return Origins(networks=self.allowed_networks, proxies=self.trusted_proxies)
 
-    def allows(self, owner: str) -> bool:
-        allowed = {each.casefold() for each in self.allowed_owners}
-        listed = {each.casefold().partition("/")[0] for each in self.repositories}
-        return owner.casefold() in (allowed or listed)
+    def allows(self, owner: str, number: int = 0) -> bool:
+        listed = tuple(each.partition("/")[0] for each in self.repositories)
+        allowed = self.allowed_owners or listed
+        logins = {each.casefold() for each in allowed if isinstance(each, str)}
+        return number in allowed or owner.casefold() in logins
 
-    def serves(self, repository: str) -> bool:
+    def serves(self, repository: str, number: int = 0) -> bool:
         name = repository.casefold()
         owner, _, short = name.partition("/")
         listed = {each.casefold() for each in self.repositories}
         if not short.strip("."):  # it also names a folder
             return False
-        return self.allows(owner) and (not listed or name in listed)
+        return self.allows(owner, number) and (not listed or name in listed)
 
     def of(self, repository: str, installation: int | None, number: int) -> Settings:
         """Return the settings of the bot in one repository; its id names the folder."""

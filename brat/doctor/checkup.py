@@ -296,7 +296,7 @@ def _workflows(checkout: Checkout, config: Config | None) -> Iterator[Finding]:
         yield _OPEN_LOG
     yield from _ci(checkout, there, config)
     # Environments' rules are the forge's: `brat doctor --github` asks it.
-    for one in exposures(workflow_files.own(checkout), "", frozenset()):
+    for one in exposures(workflow_files.own(checkout), "", None):
         yield Finding("fault", one.said, one.mend)
 
 

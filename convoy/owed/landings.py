@@ -326,7 +326,7 @@ def finding(convoy: Convoy, candidate: Candidate, look: Look) -> CiFinding:
         return "waiting"
     late_ms = look.now - _began(candidate, checks)
     is_late = late_ms > look.patience.check_start_s * 1000
-    if checks.verdict == "pending":  # with a text: on nothing but a required name
+    if checks.verdict == "pending":  # with a text: on what may never come
         return "broken" if checks.text and is_late else "waiting"
     if checks.verdict != "none":
         return checks.verdict

@@ -7,7 +7,7 @@ landed. What is red or under way counts from anybody.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -87,7 +87,7 @@ class Checks(Struct, frozen=True, kw_only=True):
     """The checks that did not pass, sorted."""
     text: str = ""
     """The output of the red checks, for the next attempt, or of those that ask a
-    person, for that person. Of what is pending: which required checks alone are."""
+    person, for that person. Of what is pending: why nothing but a person may end it."""
     more: bool = False
     """Whether nothing is red but a workflow still running on the commit may add
     checks."""
@@ -166,6 +166,15 @@ WITHOUT_VERDICT: Final = frozenset(
 
 https://docs.github.com/rest/checks/runs (conclusion)
 """
+_SAID: Final = {
+    "cancelled": "cancelled, perhaps by a concurrency group without github.ref"
+}
+"""What is said of a conclusion instead of its name."""
+WAITING: Final = "waiting"
+"""The status of a job, and of its run, that starts only once a person approves it.
+
+https://docs.github.com/actions/how-tos/deploy/configure-and-manage-deployments/review-deployments
+"""
 REQUIRE: Final = (
     "make a check run on it, or set [refinery] checks to those that may be skipped"
 )
@@ -239,8 +248,11 @@ def judge(
         return _against("lost", names, lost)
     is_over = not running and all(check.has_passed for check in newest)
     lacking = sorted(set(required) - set(names)) if is_over else []
-    text = ""
-    if lacking:
+    text = "\n".join(c.text for c in reported if c.status == WAITING and c.text)
+    more = running or bool(text)
+    if running or any(c.status not in ("completed", WAITING) for c in newest):
+        text = ""
+    if lacking and not text:
         have = sorted({each.name for each in reported if not each.is_own(own_app)})
         others = f" (reported: {', '.join(have[:5])})" if have else ""
         skips = {each.name for each in reported if each.conclusion == "skipped"}
@@ -249,10 +261,10 @@ def judge(
         named = f"s {', '.join(lacking)} have" if lacking[1:] else f" {lacking[0]} has"
         text = AWAITED.format(named=named, others=others, mend=mend)
     if not newest:
-        verdict: CiVerdict = "pending" if running else "none"
-        return Checks(verdict=verdict, more=running, text=text)
+        verdict: CiVerdict = "pending" if more else "none"
+        return Checks(verdict=verdict, more=more, text=text)
     if lacking or not is_over:
-        return Checks(verdict="pending", names=names, more=running, text=text)
+        return Checks(verdict="pending", names=names, more=more, text=text)
     if not required and not any(check.has_tested for check in newest):
         skipped = ", ".join(f"{each.name} was {each.conclusion}" for each in newest)
         text = f"nothing has tested it: {skipped}; {REQUIRE}"
@@ -310,10 +322,10 @@ def _green(
 
 
 def _against(
-    verdict: CiVerdict, names: tuple[str, ...], said: Iterable[Check]
+    verdict: CiVerdict, names: tuple[str, ...], against: Sequence[Check]
 ) -> Checks:
-    against = tuple(said)
-    text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in against)
+    said = ((c, _SAID.get(c.conclusion or "", c.conclusion)) for c in against)
+    text = "\n".join(f"{c.name}: {how}\n{c.text}".strip() for c, how in said)
     failed = tuple(sorted({check.name for check in against}))
     return Checks(verdict=verdict, names=names, failed=failed, text=text)
 

@@ -79,6 +79,7 @@ def test_what_was_stopped_is_no_verdict(said: str) -> None:
     assert verdict(stopped, running=True) == "pending"
     assert verdict(stopped, check(2, "lint", "failure")) == "red"
     assert verdict(stopped, check(2, "test")) == "green"
+    assert ("concurrency" in judge([stopped], (), OWN).text) == (said == "cancelled")
 
 
 def test_the_bots_own_checks_never_count() -> None:

@@ -243,14 +243,11 @@ async def test_the_end_does_not_fail_when_nobody_answers(
     assert "secret-one" not in caplog.text
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"token": "secret-one"},
-        {"token": "secret-one", "expires_at": "soon"},
-        {"token": "secret-one", "expires_at": "2023-11-14T23:13:20"},
-        {"token": "", "expires_at": "2023-11-14T23:13:20Z"},
-    ],
+@looped(
+    {"token": "secret-one"},
+    {"token": "secret-one", "expires_at": "soon"},
+    {"token": "secret-one", "expires_at": "2023-11-14T23:13:20"},
+    {"token": "", "expires_at": "2023-11-14T23:13:20Z"},
 )
 async def test_an_odd_answer_does_not_give_the_token_away(
     body: object, alone: AppTokens, forge: respx.MockRouter

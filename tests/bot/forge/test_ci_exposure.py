@@ -30,19 +30,22 @@ jobs:
 def said(
     text: str,
     default: DefaultRight = "read",
-    environments: frozenset[str] | None = None,
+    environments: frozenset[str] | None = frozenset({"prod"}),
 ) -> list[str]:
     found = exposures({"ci.yml": text}, default, environments)
     return [one.said.removeprefix("ci.yml, job test: ") for one in found]
 
 
-def test_a_workflow_that_hands_over_nothing_is_no_fault() -> None:
-    assert said(SAFE, "write") == []
+@looped("on:", "concurrency: {group: 'x-${{ github.ref }}'}\non:")
+def test_a_workflow_that_hands_over_nothing_is_no_fault(starts: str) -> None:
+    assert said(SAFE.replace("on:", starts, 1), "write") == []
 
 
 WRITES = "agents' code gets a token that can write"
 READS = "agents' code can read the secrets that the job uses "
+CALL = "\n  call:\n    uses: ./.github/workflows/x.yml\n    secrets: inherit"
 USES = "agents' code can use the environment prod"
+CANCELS = "ci.yml: all branches share a concurrency group, which cancels CI"
 
 
 @looped(
@@ -53,6 +56,9 @@ USES = "agents' code can use the environment prod"
     ("secrets.GITHUB_TOKEN", "toJSON(secrets)", f"{READS}(all)"),
     ("    runs-on", "    environment: prod\n    runs-on", USES),
     ("    runs-on", "    environment: {name: prod, url: x}\n    runs-on", USES),
+    ("jobs:", f"jobs:{CALL}", f"ci.yml, job call: {READS}(all)"),
+    ("jobs:", "concurrency: ci\njobs:", CANCELS),
+    ("    runs-on", "    concurrency: {group: a}\n    runs-on", CANCELS),
     (
         "  pull_request:",
         "  pull_request_target:",
@@ -80,17 +86,13 @@ def test_without_permissions_the_repositorys_default_counts(
     assert said(text, default) == fault
 
 
-def test_a_job_that_calls_another_workflow_with_all_secrets_is_a_fault() -> None:
-    text = SAFE + "  call:\n    uses: ./.github/workflows/x.yml\n    secrets: inherit\n"
-
-    assert said(text) == [f"ci.yml, job call: {READS}(all)"]
-
-
-def test_an_environment_that_keeps_our_branches_out_is_no_fault() -> None:
+def test_a_job_whose_environment_keeps_our_branches_out_must_not_run_there() -> None:
     text = SAFE.replace("    runs-on", "    environment: prod\n    runs-on")
+    main_only = text.replace("    runs-on", "    if: x\n    runs-on")
 
-    assert said(text, environments=frozenset()) == []
-    assert len(said(text, environments=frozenset({"prod"}))) == 1
+    fault = ["it fails on brat/queue/**, which its environment keeps out"]
+    assert said(text, environments=frozenset()) == fault
+    assert not said(main_only, environments=frozenset()) + said(text, environments=None)
 
 
 RUNS = (
@@ -196,7 +198,7 @@ async def made(town: Town, name: str, policy: object, *patterns: str) -> None:
         assert answer.status_code == 200, answer.text
 
 
-async def seen(town: Town, *named: str, repo: str = REPO) -> frozenset[str] | None:
+async def seen(town: Town, *named: str, repo: str = REPO) -> frozenset[str]:
     async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
         rest = Rest(client, api_url=f"{town.url}/api/v3", token=town.tokens["bot"])
         return await open_environments(rest, repo, named)
@@ -216,5 +218,5 @@ async def test_an_environment_is_open_unless_its_policy_keeps_our_branches_out(
     assert await seen(town, *names) == frozenset({"free", "ours", "convoys", "new"})
 
 
-async def test_what_the_forge_hides_is_not_known(town: Town) -> None:
-    assert await seen(town, "prod", repo="alice/hidden") is None
+async def test_what_the_forge_hides_counts_as_open(town: Town) -> None:
+    assert await seen(town, "prod", repo="alice/hidden") == {"prod"}

@@ -53,11 +53,8 @@ def test_a_trigger_is_found_in_each_form(on: str, found: set[str]) -> None:
 )
 def test_nothing_else_is_taken_for_one(on: str) -> None:
     assert ways_to_start(on + JOBS) == frozenset()
-
-
-@looped("", "jobs:", "jobs: {}", "jobs: []")
-def test_a_file_without_jobs_judges_nothing(jobs: str) -> None:
-    assert ways_to_start(f"on: push\n{jobs}\n") == frozenset()
+    for jobs in ("", "jobs:", "jobs: {}", "jobs: []"):
+        assert ways_to_start(f"on: push\n{jobs}\n") == frozenset()
 
 
 def test_a_jobs_push_starts_nothing_and_a_server_dispatches_nothing() -> None:

@@ -174,8 +174,7 @@ async def test_when_an_issue_was_edited_is_asked_by_graphql(
 
             edited = await github.text_edited_at(7)
 
-    assert edited is not None
-    assert edited.isoformat() == "2026-01-02T03:04:05+00:00"
+    assert there(edited).isoformat() == "2026-01-02T03:04:05+00:00"
     body = json.loads(asked.calls.last.request.content)
     assert body["variables"] == {"owner": "octo", "name": "project", "number": 7}
 

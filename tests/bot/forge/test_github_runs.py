@@ -8,8 +8,7 @@ import httpx
 import pytest
 import respx
 
-from bot.forge import payloads
-from bot.forge.checks import REPEATED
+from bot.forge import checks, payloads
 from bot.forge.github import GitHub
 from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
@@ -31,11 +30,6 @@ def run(number: int, **given: object) -> dict[str, object]:
         "run_attempt": 1,
         **given,
     }
-
-
-def listed(forge: respx.MockRouter, *runs: Mapping[str, object]) -> respx.Route:
-    answer = {"total_count": len(runs), "workflow_runs": runs}
-    return forge.get(RUNS).respond(json=answer)
 
 
 async def test_dispatches_at_once_all_start_on_an_enterprise_server(
@@ -71,7 +65,7 @@ async def test_dispatches_at_once_all_start_on_an_enterprise_server(
 async def test_a_run_that_only_looks_like_ours_is_not_adopted(
     given: dict[str, object], github: GitHub, forge: respx.MockRouter
 ) -> None:
-    listed(forge, run(1, **given))
+    forge.get(RUNS).respond(json={"workflow_runs": [run(1, **given)]})
 
     assert await github.runs.named("n0nce") is None
 
@@ -85,23 +79,17 @@ def holds(forge: respx.MockRouter, *artifacts: Mapping[str, object]) -> None:
     forge.get(f"{REPO}/actions/runs/5/artifacts").respond(json=answer)
 
 
-async def test_without_an_artifact_there_is_nothing_to_take(
+async def test_an_artifact_that_is_absent_or_too_large_is_not_read(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
     holds(forge, kept(1, "logs"), kept(2, expired=True))
-
     assert await github.runs.artifact(5, "brat-result") is None
 
-
-async def test_an_artifact_that_is_too_large_is_refused_unread(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
     holds(forge, kept(1, size_in_bytes=ARTIFACT_BYTES + 1))
-
     with pytest.raises(Refused, match="exceeds 100000000 bytes"):
         await github.runs.artifact(5, "brat-result")
 
-    assert len(forge.calls) == 1
+    assert len(forge.calls) == 2
 
 
 async def test_the_newest_status_of_each_context_is_read_as_a_check(
@@ -118,63 +106,64 @@ async def test_the_newest_status_of_each_context_is_read_as_a_check(
     older = red | {"id": 2, "state": "success"}
     anothers = red | {"id": 1, "state": "success", "creator": {"login": "mallory"}}
     # what repeats a check for the target's rules says nothing new
-    ours = {"id": 5, "state": "success", "context": "ci", "description": REPEATED}
+    ours = {
+        "id": 5,
+        "state": "success",
+        "context": "ci",
+        "description": checks.REPEATED,
+    }
     ours["creator"] = {"login": "github-actions[bot]"}
     route = forge.get(f"{REPO}/commits/{'c' * 40}/statuses")
     route.respond(json=[ours, runs, red, older, anothers])
 
-    running, ended, by_mallory = await github.ci.statuses("c" * 40)
+    found = await github.ci.statuses("c" * 40)
 
-    assert (ended.name, ended.status, ended.conclusion) == (
-        *("ci/jenkins", "completed"),
-        "error",
-    )
-    assert ended.text == "no machine\nhttps://ci.example.com/3"
-    assert (running.name, running.status, running.conclusion) == (
-        *("ci/slow", "in_progress"),
-        None,
-    )
-    assert ended.is_status
-    assert running.is_status
-    assert (by_mallory.app, by_mallory.conclusion) == ("mallory", "success")
+    assert [(one.name, one.status, one.conclusion, one.app) for one in found] == [
+        ("ci/slow", "in_progress", None, ""),
+        ("ci/jenkins", "completed", "error", ""),
+        ("ci/jenkins", "completed", "success", "mallory"),
+    ]
+    assert found[1].text == "no machine\nhttps://ci.example.com/3"
+    assert all(one.is_status for one in found)
 
 
-def ran(number: int, event: str = "push", said: str | None = "success") -> payloads.Run:
-    path, status = ".github/workflows/ci.yml", "completed"
-    return payloads.Run(
-        id=number, event=event, path=path, status=status, conclusion=said
-    )
+def ran(
+    number: int, event: str = "push", said: str = "success", **given: object
+) -> payloads.Run:
+    told = run(number, status="completed", event=event, conclusion=said) | given
+    return payloads.Run.model_validate(told)
+
+
+COMMIT = "c" * 40
+UNIT = {"id": 31, "name": "unit", "status": "completed", "conclusion": "success"}
+
+
+def shows(
+    forge: respx.MockRouter, *jobs: dict[str, object], checks: object = ()
+) -> None:
+    """Let run 5 have these jobs, and the commit these check runs."""
+    forge.get(f"{REPO}/actions/runs/5/jobs").respond(json={"jobs": jobs})
+    route = forge.get(f"{REPO}/commits/{COMMIT}/check-runs")
+    route.respond(json={"check_runs": checks})
 
 
 async def test_a_check_of_actions_counts_as_the_job_behind_it_ended(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
-    base = {"name": "test", "status": "completed", "app": {"slug": "github-actions"}}
-    shown = base | {"id": 31, "conclusion": "success"}
-    forged = base | {"id": 40, "conclusion": "success"}
-    route = forge.get(f"{REPO}/commits/{'c' * 40}/check-runs")
-    route.respond(json={"total_count": 2, "check_runs": [shown, forged]})
-    job = {
-        "id": 7,
-        "name": "test",
-        "status": "completed",
-        "conclusion": "failure",
-        "check_run_url": f"{API}{REPO}/check-runs/31",
-    }
-    unseen = job | {"id": 8, "name": "lint", "check_run_url": None}
-    forge.get(f"{REPO}/actions/runs/5/jobs").respond(
-        json={"total_count": 2, "jobs": [job, unseen]}
-    )
+    shown = UNIT | {"app": {"slug": "github-actions"}}
+    unseen = UNIT | {"id": 8, "name": "lint", "conclusion": "failure"}
+    job = unseen | {"id": 7, "check_run_url": f"{API}{REPO}/check-runs/31"}
+    shows(forge, job, unseen, checks=[shown, shown | {"id": 40}])
     forge.get(f"{REPO}/actions/runs/6/jobs").respond(json={"jobs": []})
     forge.get(f"{REPO}/actions/runs").respond(json={"workflow_runs": []})
 
     runs = (ran(5), ran(6, said="startup_failure"), ran(9, "issue_comment"))
-    found = {check.id: check for check in await github.ci.checks("c" * 40, runs)}
+    found = {check.id: check for check in await github.ci.checks(COMMIT, runs)}
 
     assert (found[31].conclusion, found[31].is_loose) == ("failure", False)
     assert found[40].is_loose
     assert (found[8].name, found[8].workflow) == ("lint", f"{runs[0].file}@push")
-    assert (found[6].name, found[6].conclusion) == ("ci.yml", "startup_failure")
+    assert (found[6].name, found[6].conclusion) == ("brat-task.yml", "startup_failure")
     assert len(found) == 4
 
 
@@ -182,26 +171,54 @@ async def test_brats_own_jobs_are_no_checks_and_runs_that_wait_for_approval_none
     github: GitHub, forge: respx.MockRouter
 ) -> None:
     """The loop's own job stands on the commit that it looks at, and is under way."""
-    commit, actions = "c" * 40, {"slug": "github-actions"}
+    actions = {"slug": "github-actions"}
     ours = run(1, path=".github/workflows/brat-task.yml", check_suite_id=71)
     waiting = {"event": "pull_request", "actor": {"login": "github-actions[bot]"}}
     ended = {"path": ".github/workflows/ci.yml", "status": "completed"}
     asks = ended | waiting | {"id": 2, "conclusion": "action_required"}
-    judging = ended | {"id": 3, "event": "workflow_dispatch", "conclusion": "success"}
+    judging = ended | {"id": 5, "event": "workflow_dispatch", "conclusion": "success"}
     listed = {"workflow_runs": [ours, asks, judging]}
     forge.get(f"{REPO}/actions/runs").respond(json=listed)
-    job = {"id": 31, "name": "unit", "status": "completed", "conclusion": "success"}
-    forge.get(f"{REPO}/actions/runs/3/jobs").respond(json={"jobs": [job]})
     loop = {"id": 40, "name": "brat / loop", "status": "in_progress", "app": actions}
-    shown = [job | {"app": actions}, loop | {"check_suite": {"id": 71}}]
-    forge.get(f"{REPO}/commits/{commit}/check-runs").respond(json={"check_runs": shown})
-    forge.get(f"{REPO}/commits/{commit}/statuses").respond(json=[])
+    shown = [UNIT | {"app": actions}, loop | {"check_suite": {"id": 71}}]
+    shows(forge, UNIT, checks=shown)
+    forge.get(f"{REPO}/commits/{COMMIT}/statuses").respond(json=[])
 
-    runs = await github.ci.runs(commit)
-    seen = await github.ci.judged(commit, runs, (), "")
+    runs = await github.ci.runs(COMMIT)
+    seen = await github.ci.judged(COMMIT, runs, (), "")
 
-    assert [each.id for each in runs or ()] == [3]
+    assert [each.id for each in runs or ()] == [5]
     assert (seen.verdict, seen.names) == ("green", ("unit",))
+
+
+APPROVE = "run 5 waits for approval of its environment: https://here/5"
+WAITS = {"status": "waiting"}
+KEPT_OUT = {"conclusion": "failure", "steps": []}
+NO_STEP = f"deploy: {checks.NO_STEP}"
+
+
+@looped(
+    ((), WAITS, ("pending", APPROVE)),
+    (("e2e",), WAITS, ("pending", APPROVE)),
+    (("unit",), WAITS, ("green", "")),
+    ((), KEPT_OUT, ("broken", NO_STEP)),
+    (("unit",), KEPT_OUT, ("green", "")),
+)
+async def test_a_job_that_a_person_must_let_run_says_so(
+    required: tuple[str, ...],
+    deploy: dict[str, object],
+    said: tuple[str, str],
+    github: GitHub,
+    forge: respx.MockRouter,
+) -> None:
+    status = deploy.get("status", "completed")
+    runs = (ran(5, status=status, html_url="https://here/5"),)
+    shows(forge, UNIT, UNIT | {"id": 32, "name": "deploy"} | deploy)
+    forge.get(f"{REPO}/commits/{COMMIT}/statuses").respond(json=[])
+
+    seen = await github.ci.judged(COMMIT, runs, required, "")
+
+    assert (seen.verdict, seen.text) == said
 
 
 LOG = """\
@@ -238,11 +255,8 @@ Process completed with exit code 1."""
 async def test_a_red_job_tells_what_its_failed_step_printed(
     status: int, text: str, github: GitHub, forge: respx.MockRouter
 ) -> None:
-    job = {"id": 31, "name": "unit", "status": "completed", "conclusion": "failure"}
-    green = job | {"id": 32, "name": "docs", "conclusion": "success"}
-    jobs = {"jobs": [job, green]}
-    forge.get(f"{REPO}/actions/runs/5/jobs").respond(json=jobs)
-    forge.get(f"{REPO}/commits/{'c' * 40}/check-runs").respond(json={"check_runs": []})
+    job = UNIT | {"conclusion": "failure"}
+    shows(forge, job, UNIT | {"id": 32, "name": "docs"})
     forge.get(f"{REPO}/actions/jobs/31").respond(json=job | {"steps": STEPS})
     stored = "https://logs.example.com/31"
     there = {"location": stored} if status == HTTPStatus.OK else {}
@@ -250,7 +264,7 @@ async def test_a_red_job_tells_what_its_failed_step_printed(
     asked.respond(302 if there else status, headers=there)
     forge.get(stored).respond(text=LOG)
 
-    seen = await github.ci.judged("c" * 40, (ran(5),), ("unit",), "")
+    seen = await github.ci.judged(COMMIT, (ran(5),), ("unit",), "")
 
     assert (seen.verdict, seen.failed, seen.text) == ("red", ("unit",), text)
 
@@ -261,26 +275,20 @@ async def test_a_red_job_tells_what_its_failed_step_printed(
 WAKE = f"{REPO}/actions/workflows/brat-wake.yml"
 
 
-@pytest.mark.parametrize(
-    ("state", "on", "asked"),
-    [
-        ("active", False, "disable"),
-        ("disabled_manually", True, "enable"),
-        ("disabled_inactivity", True, "enable"),
-        ("active", True, ""),
-        ("disabled_manually", False, ""),
-    ],
+@looped(
+    ("active", False, "disable"),
+    ("disabled_manually", True, "enable"),
+    ("disabled_inactivity", True, "enable"),
+    ("active", True, ""),
+    ("disabled_manually", False, ""),
 )
 async def test_it_is_changed_only_where_it_is_otherwise(
-    state: str,
-    on: bool,  # noqa: FBT001  a table
-    asked: str,
-    github: GitHub,
-    forge: respx.MockRouter,
+    state: str, *, on: bool, asked: str, github: GitHub, forge: respx.MockRouter
 ) -> None:
     forge.get(WAKE).respond(json={"id": 1, "state": state})
     if asked:
         forge.put(f"{WAKE}/{asked}").respond(204)
+    forge.calls.clear()
 
     await github.runs.wake_by_clock(on=on)
 

@@ -59,9 +59,8 @@ async def test_the_token_does_not_come_back_from_a_detour(
 async def test_a_redirect_does_not_leave_https(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
-    forge.get(f"{API}/user").respond(
-        302, headers={"location": "http://api.example.org/user"}
-    )
+    plain = {"location": "http://api.example.org/user"}
+    forge.get(f"{API}/user").respond(302, headers=plain)
 
     with pytest.raises(Unavailable, match="brat refused a redirect to http"):
         await rest.get("/user")
@@ -226,17 +225,14 @@ async def test_storage_never_sees_the_token_though_it_may_be_on_the_same_host(
     assert "made-up-token" not in str(stored.calls.last.request.headers.raw)
 
 
-@pytest.mark.parametrize(
-    "outage",
-    [httpx.Response(503), httpx.Response(429), httpx.ReadError("cut off")],
-    ids=repr,
-)
+@looped(httpx.Response(503), httpx.Response(429), httpx.ReadError("cut off"))
 async def test_a_download_is_repeated_from_the_start(
     outage: httpx.Response | Exception, rest: Rest, forge: respx.MockRouter
 ) -> None:
     asked = forge.get(ZIP).respond(302, headers={"location": STORAGE})
     stored = forge.get(STORAGE)
     stored.side_effect = [outage, httpx.Response(200, content=b"PK")]
+    before = asked.call_count
 
     assert await rest.download("/artifacts/9/zip") == b"PK"
-    assert asked.call_count == 2
+    assert asked.call_count == before + 2

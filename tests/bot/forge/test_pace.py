@@ -224,15 +224,6 @@ def test_one_repository_cannot_spend_what_another_needs() -> None:
     assert shares.free_at(OTHER, 0.0, Precedence.REST) == 0.0
 
 
-def left(shares: RequestShares, now: float) -> int:
-    """Return how many requests about the issue may go at once."""
-    sent = 0
-    while shares.free_at(ISSUE, now, Precedence.ANSWER) <= now:
-        shares.spend(ISSUE, now)
-        sent += 1
-    return sent
-
-
 def budget(left: int) -> RequestBudget:
     return RequestBudget(limit=HOURLY_OF_A_JOB, left=left, resets_at=3_600.0)
 
@@ -246,12 +237,10 @@ def test_looks_are_slower_the_fewer_requests_are_left(
     assert budget(left).pause_s(5, 0.0) == pause_s
 
 
-async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over() -> None:
-    hand, asked = HandTime(), 0
-
+async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over(
+    hand: HandTime,
+) -> None:
     def answer(_: httpx.Request) -> httpx.Response:
-        nonlocal asked
-        asked += 1
         headers = {
             "x-ratelimit-resource": "core",
             "x-ratelimit-limit": str(HOURLY_OF_A_JOB),
@@ -260,17 +249,16 @@ async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over() ->
         }
         return httpx.Response(200, json={}, headers=headers)
 
-    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
-        pace = Pace(pacing(1.0, of_a_job=True), time=hand.time)
-        rest = Rest(client, api_url="https://api.github.com", token="t", pace=pace)
+    road = Road(hand, answer=answer)
+    rest = road.rest(pacing(1.0, of_a_job=True))
+    await rest.get(ISSUE)
+
+    with pytest.raises(OverShare, match="reserved for answering people") as refused:
+        await rest.get(ISSUE)
+    with going(Precedence.ANSWER):
         await rest.get(ISSUE)
 
-        with pytest.raises(OverShare, match="reserved for answering people") as refused:
-            await rest.get(ISSUE)
-        with going(Precedence.ANSWER):
-            await rest.get(ISSUE)
-
-        assert asked == 2
-        assert refused.value.retry_at == int(hand.time.wall() + 900) * 1000
-        hand.passed += 901
-        await rest.get(ISSUE)
+    assert len(road.starts) == 2
+    assert refused.value.retry_at == int(hand.time.wall() + 900) * 1000
+    hand.passed += 901
+    await rest.get(ISSUE)

@@ -5,6 +5,7 @@ import pytest
 import respx
 
 from bot.forge.pace import ForgeClock, Limited, Pace, Pacing, wait_s
+from bot.forge.payloads import Edited
 from bot.forge.rest import Rest
 from bot.forge.transport import HttpReply
 from tests.world.cases import looped
@@ -15,20 +16,18 @@ ANN = {"login": "ann", "type": "User"}
 SECONDARY = {"message": "You have exceeded a secondary rate limit. Please wait."}
 SOON = httpx.Response(403, json=SECONDARY, headers={"retry-after": "7"})
 OK = httpx.Response(200, json=ANN)
-GONE = "Tue, 14 Nov 2023 22:13:20 GMT"
-"""NOON as a header says it."""
 
 
-def spent(in_s: float) -> httpx.Response:
+def spent(in_s: float, status: int = 403, **said: object) -> httpx.Response:
     """Return what is said when nothing is left for so many seconds."""
     headers = {
         "x-ratelimit-limit": "5000",
         "x-ratelimit-remaining": "0",
         "x-ratelimit-reset": str(int(NOON + in_s)),
-        "date": GONE,
+        "date": "Tue, 14 Nov 2023 22:13:20 GMT",  # NOON
     }
-    said = {"message": "API rate limit exceeded for installation ID 7."}
-    return httpx.Response(403, json=said, headers=headers)
+    said = said or {"message": "API rate limit exceeded for installation ID 7."}
+    return httpx.Response(status, json=said, headers=headers)
 
 
 @looped(403, 429)
@@ -106,6 +105,21 @@ async def test_a_long_wait_is_left_to_the_caller(
     assert str(first.value) == (
         "GET /user: the forge asked for a pause; requests resume at 22:43:20 UTC"
     )
+
+
+async def test_graphqls_own_limit_holds_back_graphql_alone(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{API}/user").mock(OK)
+    route = forge.post(f"{API}/graphql")
+    route.mock(spent(1800, 200, errors=[{"type": "RATE_LIMITED", "message": "no"}]))
+
+    for _ in range(2):
+        with pytest.raises(Limited, match="requests resume at 22:43:20 UTC"):
+            await rest.ask(Edited, "issue_edited", {})
+
+    assert await rest.get("/user") == ANN
+    assert route.call_count == 1
 
 
 async def test_a_call_is_refused_only_so_often(

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from bot.serving.host import hosted
 from bot.serving.hosted_dashboard import source_of
@@ -17,6 +18,7 @@ from tests.bot.serving.hosted_town import (
     running,
     state_of,
 )
+from tests.bot.there import there
 from tests.world.forge import REPO, Town, until
 from tests.world.github_forge.apps import Apps
 from tests.world.github_forge.injected_faults import Faults
@@ -47,6 +49,11 @@ async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> 
         again = await labelled(here, REPO)
         await accepted(here, REPO, again)
         assert again in {each.issue for each in shown.read().state.live()}
+
+        with here.forge.store.change():
+            alice = replace(there(here.forge.user("alice")), login="alice2")
+            here.forge.store.users.put(alice)
+        await until(lambda: any("now on alice2" in each for each in host.troubles()))
 
 
 async def test_what_a_stranger_installed_is_not_served(here: Town) -> None:

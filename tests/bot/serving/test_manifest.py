@@ -34,7 +34,7 @@ MADE = {
     "id": 7,
     "slug": "brat-of-alice",
     "html_url": "https://github.com/apps/brat-of-alice",
-    "owner": {"login": "alice"},
+    "owner": {"login": "alice", "id": 42},
     "client_id": "Iv1.x",
     "client_secret": "made-up-client-secret",
     "webhook_secret": "made-up-webhook-secret",
@@ -131,7 +131,7 @@ async def test_the_app_is_kept_for_its_owner_alone(maker: AppPages) -> None:
         assert stat.S_IMODE((maker.wish.folder / name).stat().st_mode) == 0o600
     told = read_settings_as(ServiceSettings, maker.wish.folder / "bot.json")
     assert told.private_key_file == maker.wish.folder / "app.pem"
-    assert (told.app, told.allowed_owners) == ("brat-of-alice", ("alice",))
+    assert (told.app, told.allowed_owners) == ("brat-of-alice", (42,))
     assert told.dashboard_url == told.feed_url == "https://brat.example.com"
     assert told.dashboard_port not in (None, told.port)
     assert (told.client_id, told.client_secret) == ("Iv1.x", "made-up-client-secret")

@@ -99,14 +99,17 @@ def test_the_settings_name_networks() -> None:
     (("alice",), ("alice/app",), "alice/lib", False),
     ((), ("Alice/App",), "alice/app", True),
     (("alice",), (), "alice/..", False),
+    (("alice",), ("bob/app",), "bob/app", False),
+    ((7,), (), "renamed/app", True),
+    (("7",), (), "alice/app", False),
 )
 def test_only_the_named_are_served(
-    owners: tuple[str, ...], listed: tuple[str, ...], name: str, *, served: bool
+    owners: tuple[str | int, ...], listed: tuple[str, ...], name: str, *, served: bool
 ) -> None:
     told = {"folder": "x", "app_id": "1", "private_key_file": "x"}
     named = {"allowed_owners": owners, "repositories": listed}
 
-    assert ServiceSettings.model_validate(told | named).serves(name) is served
+    assert ServiceSettings.model_validate(told | named).serves(name, 7) is served
 
 
 def test_the_clients_secret_can_be_in_the_environment(

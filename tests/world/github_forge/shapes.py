@@ -357,6 +357,7 @@ class FullRenderer(Renderer):
         }
 
     def job(self, repo: Repository, one: Run, check: CheckRun | None) -> dict[str, Any]:
+        ended = {"status": one.status, "conclusion": one.conclusion}
         return {
             **dull("job"),
             **super().job(repo, one, check),
@@ -365,7 +366,7 @@ class FullRenderer(Renderer):
                 repo.full_name, "actions", "runs", one.id
             ),
             "completed_at": one.updated_at if one.status == "completed" else None,
-            "steps": (),
+            "steps": ({"name": "Set up job", "number": 1} | ended,),
         }
 
     def artifact(self, repo: Repository, one: Artifact, of: Run) -> dict[str, Any]:
