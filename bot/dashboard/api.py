@@ -14,12 +14,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from bot import VERSION
-from bot.dashboard.access_policy import (
-    VIEW,
-    AccessPolicy,
-    convoy_at,
-    task_at,
-)
+from bot.dashboard.access_policy import VIEW, AccessPolicy, convoy_at, task_at
 from bot.dashboard.dashboard_source import RepositoryView
 from bot.requests import verb_table
 from bot.requests.verb import Asker, NotPossible, Verb

@@ -16,11 +16,7 @@ from typing import Final
 from aiohttp import web
 
 from bot.dashboard import access_policy, api, page_contents
-from bot.dashboard.access_policy import (
-    VIEW,
-    AccessPolicy,
-    Visitor,
-)
+from bot.dashboard.access_policy import VIEW, AccessPolicy, Visitor
 from bot.dashboard.dashboard_source import DashboardSource, RepositoryView
 from bot.dashboard.views import Views, give_file
 from bot.door.listening import CLIENT, listener_at, serving_on

@@ -13,15 +13,8 @@ from weakref import WeakValueDictionary
 
 from aiohttp import web
 
-from bot.dashboard import access_policy, api, page_contents
-from bot.dashboard.dashboard_source import (
-    Changes,
-    DashboardSource,
-    Output,
-    RepositoryView,
-    newest_session,
-    past_session,
-)
+from bot.dashboard import access_policy, api, dashboard_source, page_contents
+from bot.dashboard.dashboard_source import DashboardSource, RepositoryView
 from bot.dashboard.drawings import draw_gantt, draw_graph
 from bot.dashboard.page_contents import printed_lines
 from bot.requests import verb_table
@@ -30,12 +23,7 @@ from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.text import clean, counted
 from convoy.views import progress_words, saved_s, worked_s
-from convoy.views.analytics import (
-    BUCKETS_S,
-    analytics,
-    analytics_summary,
-    engine_costs,
-)
+from convoy.views.analytics import BUCKETS_S, analytics, analytics_summary, engine_costs
 from convoy.views.history import LINE_KINDS
 from convoy.views.interventions import Intervention, needs_a_person
 from convoy.views.plan import approval, plan_document
@@ -239,7 +227,9 @@ def _last_line(source: DashboardSource, convoy: Convoy, task: Task) -> str:
     if source.output is None or task.newest_run is None:
         return ""
     for brief in (True, False):  # a long last line may fill the brief end
-        said = clean(source.output(newest_session(convoy, task, brief=brief)))
+        said = clean(
+            source.output(dashboard_source.newest_session(convoy, task, brief=brief))
+        )
         if line := next(filter(str.strip, reversed(said.splitlines())), ""):
             return line
     return ""
@@ -342,7 +332,7 @@ async def _task(request: web.Request, view: RepositoryView) -> Values:
     wanted = request.query.get("attempt", "")
     chosen = next((one for one in tried if str(one.attempt) == wanted), None)
     output = (
-        await source.output_of(past_session(convoy, chosen))
+        await source.output_of(dashboard_source.past_session(convoy, chosen))
         if chosen
         else await source.printed(convoy, task)
     )
@@ -370,7 +360,7 @@ async def _convoy_changes(request: web.Request, view: RepositoryView) -> Values:
 
 async def _changes(
     source: DashboardSource, changed: tuple[str, str] | None
-) -> Changes | None:
+) -> dashboard_source.Changes | None:
     return await asyncio.to_thread(source.changes, *changed) if changed else None
 
 
@@ -459,12 +449,12 @@ async def _searched(request: web.Request, view: RepositoryView) -> Values:
 
 
 def _printed_lines(
-    output: Output, state: State, wanted: list[str]
+    output: dashboard_source.Output, state: State, wanted: list[str]
 ) -> Iterator[Printed]:
     """Give the newest sessions with lines that hold all of the words."""
     tried = (each for each in _all_tasks(state) if each[1].newest_run is not None)
     for convoy, task in islice(tried, MOST_SESSIONS):
-        text = clean(output(newest_session(convoy, task)))
+        text = clean(output(dashboard_source.newest_session(convoy, task)))
         lines = (
             line for line in reversed(text.splitlines()) if _holds_words(line, wanted)
         )

@@ -5,7 +5,6 @@ look at again. A stranger's request is always answered with 2xx or 4xx.
 """
 
 import hmac
-import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +26,6 @@ BODY_BYTES: Final = 25_000_000
 """GitHub sends no larger payload: https://docs.github.com/webhooks."""
 KNOWN_EVENTS: Final = frozenset(LOOK_AT) | ROSTER | {"ping", "unsigned"}
 
-_JSON: Final = {"Content-Type": "application/json"}
 _log: Final = logging.getLogger(__name__)
 
 
@@ -41,6 +39,10 @@ class DeliveryPlace:
     login: str
     inbox: Inbox
     wake: Wake
+
+
+def _answer(status: int, message: str) -> web.Response:
+    return web.json_response({"message": message}, status=status)
 
 
 def signed(secrets: Sequence[str], body: bytes | bytearray, signature: str) -> bool:
@@ -165,11 +167,3 @@ class Door:
         if meant.part is not None:
             place.wake.up(meant.part)
         return _answer(HTTPStatus.ACCEPTED, "thank you")
-
-
-def _answer(status: int, message: str) -> web.Response:
-    return web.Response(
-        body=json.dumps({"message": message}).encode(),
-        status=int(status),
-        headers=_JSON,
-    )

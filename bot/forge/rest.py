@@ -17,15 +17,9 @@ from typing import Any, Final, Protocol, TypeVar
 
 import gidgethub
 import httpx
+import tenacity
 from gidgethub import sansio
 from pydantic import BaseModel, ValidationError
-from tenacity import (
-    AsyncRetrying,
-    retry_if_exception_type,
-    retry_if_not_exception_type,
-    stop_after_attempt,
-    wait_exponential_jitter,
-)
 
 from bot.forge.pace import Limited, Pace
 from bot.forge.payloads import Payload
@@ -142,12 +136,12 @@ class Rest:
         self._wire = Wire(client, api_url)
         self._graphql = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
         self.pace = pace or Pace()
-        self._retrying = AsyncRetrying(
+        self._retrying = tenacity.AsyncRetrying(
             sleep=self.pace.time.sleep,
-            retry=retry_if_exception_type(Unavailable)
-            & retry_if_not_exception_type((Limited, TooLarge)),
-            stop=stop_after_attempt(4),
-            wait=wait_exponential_jitter(multiplier=0.2, max=5),
+            retry=tenacity.retry_if_exception_type(Unavailable)
+            & tenacity.retry_if_not_exception_type((Limited, TooLarge)),
+            stop=tenacity.stop_after_attempt(4),
+            wait=tenacity.wait_exponential_jitter(multiplier=0.2, max=5),
             reraise=True,
         )
 

@@ -91,20 +91,21 @@ def _is_kept_up(draft: BotDraft, convoy: Convoy | None) -> bool:
 
 async def answer_requests(
     draft: BotDraft, asker: Asker, requests: Iterable[Request]
-) -> None:
-    """Carry out requests and announce the answer, if there are any."""
-    given = [await carry_out(draft, asker, each) for each in requests]
-    if given:
-        give_answer(draft, asker, given)
+) -> bool:
+    """Carry out requests and announce the answer, if there are any.
 
-
-async def is_turned_away(draft: BotDraft, asker: Asker) -> bool:
-    """Whether a request was answered before, or is not carried out."""
-    return (
+    Return whether they were heard: not if they were answered before, or may not be.
+    """
+    if (
         asker.is_answered(draft.state)
         or await is_off_limits(draft.bot, asker.number)
         or await has_heard_enough(draft, asker)
-    )
+    ):
+        return False
+    given = [await carry_out(draft, asker, each) for each in requests]
+    if given:
+        give_answer(draft, asker, given)
+    return True
 
 
 async def has_heard_enough(draft: BotDraft, asker: Asker) -> bool:
@@ -201,11 +202,10 @@ async def answer_ticks(draft: BotDraft, delivery: str, ticked: Ticked) -> None:
     convoy = convoy_of(draft.state, ticked.issue)
     if convoy is None or convoy.comment != ticked.comment:
         return
-    if await is_turned_away(draft, asker):
-        return
-    draft.bot.memory.unticked.setdefault(ticked.comment, set()).update(ticked.boxes)
     wanted = filter(None, map(request_of_box, ticked.boxes))
-    await answer_requests(draft, asker, wanted)
+    if await answer_requests(draft, asker, wanted):
+        unticked = draft.bot.memory.unticked.setdefault(ticked.comment, set())
+        unticked.update(ticked.boxes)
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
@@ -232,9 +232,7 @@ async def answer_button(draft: BotDraft, delivery: str, action: CheckAction) -> 
     number = (task.pull if task else convoy.pull) or convoy.issue
     sign = ids.sign_key("rerun", delivery)
     asker = Asker(by=action.by, number=number, sign=sign, convoy=convoy.name)
-    if not await is_turned_away(draft, asker):
-        of_commit = any(each.name == "commit" for each in verb.words)
-        of_task = {"task": task.number} if task else {}
-        said = {"commit": action.commit} if of_commit else of_task
-        wanted = Request(verb.name, said)
-        await answer_requests(draft, asker, [wanted])
+    of_commit = any(each.name == "commit" for each in verb.words)
+    of_task = {"task": task.number} if task else {}
+    said = {"commit": action.commit} if of_commit else of_task
+    await answer_requests(draft, asker, [Request(verb.name, said)])

@@ -9,17 +9,7 @@ from typing import Final
 
 from bot import VERSION
 from bot.requests import verb
-from bot.requests.verb import (
-    ALL_WORD,
-    TASK,
-    Argument,
-    Box,
-    CheckButton,
-    Endpoint,
-    NotPossible,
-    RequestContext,
-    Verb,
-)
+from bot.requests.verb import NotPossible, RequestContext, Verb
 from bot.requests.work_verbs import NO_WORK
 from bot.text.visible_text import code_span
 from convoy.events import subject
@@ -121,14 +111,14 @@ READING: Final = (
     Verb(
         name="why",
         right="read",
-        words=(TASK,),
+        words=(verb.TASK,),
         help="Says what a task is waiting for, and why.",
         rule=_why,
         asks=True,
     ),
     Verb(
         name="logs",
-        words=(TASK,),
+        words=(verb.TASK,),
         help="Shows links to the output of a task's sessions.",
         rule=_logs,
         asks=True,
@@ -192,14 +182,14 @@ START: Final = Verb(
     place="issue",
     words=(verb.fixed_word("plan-only", needed=False),),
     options=(
-        Argument(
+        verb.Argument(
             name="pattern",
             read=verb.read_pattern,
             form="pattern=NAME",
             needed=False,
         ),
     ),
-    more=Argument(name="inputs", read=str, form="input=value ...", needed=False),
+    more=verb.Argument(name="inputs", read=str, form="input=value ...", needed=False),
     text="may",
     help="Starts a convoy for the issue, as the label does; your text is added "
     "to the issue's text. With `plan-only`, the plan waits for your "
@@ -256,23 +246,25 @@ def _has_plan(convoy: Convoy) -> bool:
 
 APPROVAL: Final = Verb(
     name="approve",
-    words=(Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),),
+    words=(
+        verb.Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
+    ),
     help="Approves a waiting plan. On a pull request, approves the work at "
     "exactly this commit. Also accepts a commit that someone pushed to the "
     "convoy's branch, if you name it.",
     rule=_approve,
-    box=Box(
+    box=verb.Box(
         says="Approve the plan",
         offered=lambda c: (0,) if _has_plan(c) and not c.staged else (),
     ),
-    on_check=CheckButton(
+    on_check=verb.CheckButton(
         label="Approve",
         says="Approves the work at this commit",
         offered=lambda convoy, task: bool(
             task.work and lacking_approvals(convoy, task)
         ),
     ),
-    of_convoy=Endpoint(
+    of_convoy=verb.Endpoint(
         help="Approve a plan that is waiting for approval.",
         button=_has_plan,
     ),
@@ -312,20 +304,20 @@ def _submit_to_all(
 PAUSE: Final = (
     Verb(
         name="pause",
-        words=(ALL_WORD,),
+        words=(verb.ALL_WORD,),
         help="Pauses the convoy: nothing new starts; with `all`, the whole repository.",
         rule=_pause,
-        of_convoy=Endpoint(
+        of_convoy=verb.Endpoint(
             help="Pause a convoy, so nothing new starts.",
             button=lambda convoy: convoy.state == "active",
         ),
     ),
     Verb(
         name="resume",
-        words=(ALL_WORD,),
+        words=(verb.ALL_WORD,),
         help="Resumes a paused convoy; with `all`, the whole repository.",
         rule=_resume,
-        of_convoy=Endpoint(
+        of_convoy=verb.Endpoint(
             help="Resume a paused convoy.",
             button=lambda convoy: convoy.state == "paused",
         ),
@@ -333,9 +325,11 @@ PAUSE: Final = (
 )
 
 
-_RESOURCE: Final = Argument(name="resource", read=verb.read_resource, form="<resource>")
+_RESOURCE: Final = verb.Argument(
+    name="resource", read=verb.read_resource, form="<resource>"
+)
 
-_TTL: Final = Argument(
+_TTL: Final = verb.Argument(
     name="ttl",
     read=verb.read_ttl,
     form="ttl=1h",

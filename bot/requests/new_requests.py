@@ -213,9 +213,7 @@ async def land_labelled(draft: BotDraft) -> None:
         at = round(event.created_at.timestamp())
         sign = ids.sign_key("merge-label", f"{issue.number}/{at}")
         asker = Asker(by=by.login, number=issue.number, sign=sign, on_pull=True)
-        if not await answers.is_turned_away(draft, asker):
-            land = Request("land")
-            await answers.answer_requests(draft, asker, [land])
+        await answers.answer_requests(draft, asker, [Request("land")])
 
 
 async def keep_missed_comments(context: BotContext, state: State) -> None:

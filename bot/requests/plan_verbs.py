@@ -7,18 +7,7 @@ With them `split`, by which a person writes the parts of a task, and `merge` and
 from typing import Final
 
 from bot.requests import verb
-from bot.requests.verb import (
-    ANY_TASK,
-    MOST_BOXES,
-    TASK,
-    Argument,
-    Box,
-    Endpoint,
-    NotPossible,
-    Request,
-    RequestContext,
-    Verb,
-)
+from bot.requests.verb import NotPossible, RequestContext, Verb
 from bot.text.visible_text import code_span
 from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
 from convoy.events.plan_events import ConvoyRanked
@@ -50,7 +39,7 @@ def _spec(convoy: Convoy, text: str) -> TaskSpec:
         raise NotPossible(str(error)) from error
 
 
-def _require_new(convoy: Convoy, request: Request) -> None:
+def _require_new(convoy: Convoy, request: verb.Request) -> None:
     """Refuse a task already added: a program repeats a request that got no answer."""
     spec = _spec(convoy, request.text)
     for task in convoy.tasks:
@@ -107,7 +96,7 @@ def _waits_for_paths(convoy: Convoy) -> list[int]:
         task.number
         for task, paths in found
         if task.state == "blocked" and paths and not forbidden(paths)
-    ][:MOST_BOXES]
+    ][: verb.MOST_BOXES]
 
 
 PLAN: Final = (
@@ -117,7 +106,7 @@ PLAN: Final = (
         text_help="The task, written as a task list item.",
         help="Adds a task, written as a task list item.",
         rule=_add,
-        of_convoy=Endpoint(
+        of_convoy=verb.Endpoint(
             typed="task add",
             help="Add a task to a convoy.",
             check=_require_new,
@@ -126,10 +115,10 @@ PLAN: Final = (
     Verb(
         name="depends",
         words=(
-            TASK,
+            verb.TASK,
             verb.fixed_word("on"),
-            Argument(
-                name="other", read=verb.read_task, form="<task>", write=TASK.write
+            verb.Argument(
+                name="other", read=verb.read_task, form="<task>", write=verb.TASK.write
             ),
         ),
         help="Makes a task wait until another is merged.",
@@ -138,8 +127,8 @@ PLAN: Final = (
     Verb(
         name="engine",
         words=(
-            Argument(name="engine", read=verb.read_engine, form="<engine>"),
-            ANY_TASK,
+            verb.Argument(name="engine", read=verb.read_engine, form="<engine>"),
+            verb.ANY_TASK,
         ),
         help="Assigns a task, or all unstarted tasks, to another engine.",
         rule=_engine,
@@ -149,11 +138,11 @@ PLAN: Final = (
         help="Updates the plan to match the issue's sub-issues. A comment shows the "
         "changes first.",
         rule=_follow,
-        box=Box(
+        box=verb.Box(
             says="Update the plan to match the changed sub-issues",
             offered=lambda convoy: (0,) if may_follow(convoy) else (),
         ),
-        of_convoy=Endpoint(
+        of_convoy=verb.Endpoint(
             help="Update a plan to match the issue's sub-issues.",
             button=may_follow,
         ),
@@ -161,17 +150,19 @@ PLAN: Final = (
     Verb(
         name="allow",
         words=(
-            TASK,
-            Argument(name="path", read=verb.read_path, form="<path>", needed=False),
+            verb.TASK,
+            verb.Argument(
+                name="path", read=verb.read_path, form="<path>", needed=False
+            ),
         ),
         help="Lets a task change the protected paths that its plan lists, or the "
         "given path.",
         rule=_allow,
-        box=Box(
+        box=verb.Box(
             says="Let task {task} change its protected paths",
             offered=_waits_for_paths,
         ),
-        of_task=Endpoint(
+        of_task=verb.Endpoint(
             help="Let a task change the protected paths that its plan lists.",
         ),
     ),
@@ -180,7 +171,7 @@ PLAN: Final = (
         place="issue",
         right="maintain",
         words=(
-            Argument(
+            verb.Argument(
                 name="priority",
                 read=verb.read_priority,
                 form="<p0|p1|p2>",
@@ -209,12 +200,12 @@ def _split(context: RequestContext, *, task: int, text: str) -> str:
 
 SPLIT: Final = Verb(
     name="split",
-    words=(TASK,),
+    words=(verb.TASK,),
     text="must",
     text_help="The parts, as list items.",
     help="Splits a task into the parts that the text lists.",
     rule=_split,
-    of_task=Endpoint(
+    of_task=verb.Endpoint(
         help="Split a task into the parts that the text lists.",
     ),
 )
@@ -249,11 +240,11 @@ QUEUE: Final = (
     Verb(
         name="merge",
         right="maintain",
-        words=(ANY_TASK,),
+        words=(verb.ANY_TASK,),
         help="Puts a task's pull request, or the convoy's own, back into the merge "
         "queue. If it was closed, opens a new one.",
         rule=_merge,
-        of_task=Endpoint(
+        of_task=verb.Endpoint(
             word="release",
             help="Let a held task land.",
             button=lambda task: task.withdrawn and not task.settled,
@@ -262,11 +253,11 @@ QUEUE: Final = (
     Verb(
         name="unqueue",
         right="maintain",
-        words=(ANY_TASK,),
+        words=(verb.ANY_TASK,),
         help="Removes a task's pull request, or the convoy's own, from the merge "
         "queue; `/brat merge` puts it back.",
         rule=_unqueue,
-        of_task=Endpoint(
+        of_task=verb.Endpoint(
             word="hold",
             help="Keep a task from landing until it is released.",
             button=lambda task: not (task.settled or task.withdrawn or task.taken_out),

@@ -3,18 +3,8 @@
 import asyncio
 from typing import Final
 
-from bot.requests.verb import (
-    ANY_TASK,
-    MOST_BOXES,
-    TASK,
-    Box,
-    CheckButton,
-    Endpoint,
-    NotPossible,
-    Request,
-    RequestContext,
-    Verb,
-)
+from bot.requests import verb
+from bot.requests.verb import NotPossible, RequestContext, Verb
 from bot.text.visible_text import code_span
 from convoy.events import copied
 from convoy.events.forge_actions import ItemTakenUp
@@ -115,29 +105,29 @@ def _stopped(convoy: Convoy) -> list[int]:
         if (is_stopped(convoy, task) and not unallowed(task, convoy.settings.gate))
         or task.waits_aside
     ]
-    return numbers[:MOST_BOXES]
+    return numbers[: verb.MOST_BOXES]
 
 
 RETRY: Final = Verb(
     name="retry",
-    words=(ANY_TASK,),
+    words=(verb.ANY_TASK,),
     text="may",
     text_help="A message for the agent.",
     help="Retries a blocked or set-aside task with fresh attempts; without a "
     "task, retries everything that is waiting here, or resumes a failed "
     "convoy with its work so far. The agent gets the text.",
     rule=_retry,
-    box=Box(says="Try task {task} again", offered=_stopped),
-    on_check=CheckButton(
+    box=verb.Box(says="Try task {task} again", offered=_stopped),
+    on_check=verb.CheckButton(
         label="Try again",
         says="Queues the task with fresh attempts",
         offered=lambda convoy, task: task.number in _stopped(convoy),
     ),
-    of_task=Endpoint(
+    of_task=verb.Endpoint(
         help="Queue a blocked task again, with fresh attempts.",
         button=lambda task: task.state == "blocked" or task.waits_aside,
     ),
-    of_convoy=Endpoint(
+    of_convoy=verb.Endpoint(
         help="Retry everything that is blocked or set aside in a convoy, or "
         "resume a failed convoy.",
         button=lambda convoy: (
@@ -253,7 +243,7 @@ REVISION: Final = (
         "changes does the same. On the issue, requests a new plan while the plan is "
         "waiting for approval.",
         rule=_revise,
-        of_convoy=Endpoint(
+        of_convoy=verb.Endpoint(
             button=lambda convoy: convoy.state == "planning" and bool(convoy.tasks),
             help="Request a new plan based on the text.",
         ),
@@ -285,12 +275,12 @@ def _tell(context: RequestContext, *, task: int, text: str) -> str:
 
 TELL: Final = Verb(
     name="tell",
-    words=(TASK,),
+    words=(verb.TASK,),
     text="must",
     text_help="The message.",
     help="Sends a message to the task's next attempt.",
     rule=_tell,
-    of_task=Endpoint(
+    of_task=verb.Endpoint(
         button=lambda task: not task.settled,
         help="Send a message to the task's later attempts, and to its session if "
         "the engine accepts messages.",
@@ -319,7 +309,7 @@ def _drop(context: RequestContext, *, task: int) -> str:
     return f"Task {task} is dropped."
 
 
-def _require_session(convoy: Convoy, request: Request) -> None:
+def _require_session(convoy: Convoy, request: verb.Request) -> None:
     number = request.arguments["task"]
     task = convoy.task(number)
     if task is None or task.attempt is None:
@@ -329,15 +319,15 @@ def _require_session(convoy: Convoy, request: Request) -> None:
 ENDING: Final = (
     Verb(
         name="cancel",
-        words=(ANY_TASK,),
+        words=(verb.ANY_TASK,),
         help="Stops a task's session; the task then waits for a person. Without a "
         "task, ends the whole convoy.",
         rule=_cancel,
-        box=Box(
+        box=verb.Box(
             says="Cancel the convoy",
             offered=lambda convoy: () if convoy.ended else (0,),
         ),
-        of_task=Endpoint(
+        of_task=verb.Endpoint(
             word="stop",
             typed="session stop",
             help="Stop a task's session; the task then waits until you retry or drop "
@@ -345,22 +335,22 @@ ENDING: Final = (
             button=lambda task: task.state != "blocked" and task.attempt is not None,
             check=_require_session,
         ),
-        of_convoy=Endpoint(
+        of_convoy=verb.Endpoint(
             help="End a convoy; finished work is kept.",
             button=lambda convoy: convoy.state in ("planning", "active", "paused"),
         ),
     ),
     Verb(
         name="drop",
-        words=(TASK,),
+        words=(verb.TASK,),
         help="Gives up a task for good; tasks that need it then wait for a person.",
         rule=_drop,
-        on_check=CheckButton(
+        on_check=verb.CheckButton(
             label="Give up",
             says="Drops the task for good",
             offered=lambda _, task: task.state == "blocked",
         ),
-        of_task=Endpoint(
+        of_task=verb.Endpoint(
             help="Give up a task; tasks that need it then wait for you.",
             button=lambda task: task.state == "blocked" or not task.settled,
         ),

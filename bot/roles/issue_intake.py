@@ -4,6 +4,7 @@ This happens once, when a convoy is accepted: after that only the log's text cou
 """
 
 import asyncio
+from collections.abc import Container
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
@@ -120,21 +121,19 @@ async def with_named_issues(
         count = f"it names {len(named)} issues"
         many = f"{count}, but brat reads at most {MOST_READ}: split it"
         return NO_PLAN.format(error=many)
-    read: dict[int, marks.ReferredIssue | str] = {}
-    for item in named:
-        before = {
-            each.number
-            for each in read.values()
-            if isinstance(each, marks.ReferredIssue)
-        }
-        try:
-            told = await _open_issue(context, item.reference, wanted.issue, before)
-            read[item.at] = await _admitted_text(context, state, wanted.by, told)
-        except _NoTask as why:
-            read[item.at] = str(why)
     if not named:
         return wanted
-    out = [why for why in read.values() if isinstance(why, str)]
+    read: dict[int, marks.ReferredIssue | str] = {}
+    became: dict[int, NamedIssue] = {}
+    out: list[str] = []
+    for item in named:
+        try:
+            told = await _open_issue(context, item.reference, wanted.issue, became)
+            read[item.at] = await _admitted_text(context, state, wanted.by, told)
+            became[told.number] = NamedIssue(item.number, told.number)
+        except _NoTask as why:
+            read[item.at] = str(why)
+            out.append(str(why))
     if len(out) == len(opened):
         nothing = f"nothing is left to do: {'; '.join(out)}"
         return NO_PLAN.format(error=nothing)
@@ -143,14 +142,9 @@ async def with_named_issues(
     items = (await asyncio.to_thread(intake, words, labels)).work.items
     if fault := marks.missed_work(items):
         return NO_PLAN.format(error=fault)
-    became = [
-        NamedIssue(item.number, issue.number)
-        for item in named
-        if isinstance(issue := read[item.at], marks.ReferredIssue)
-    ]
     # The items keep their numbers: the texts that were put in have none of their own.
     is_same = len(items) == len(found.work.items)
-    return replace(wanted, text=words, named=tuple(became) if is_same else ())
+    return replace(wanted, text=words, named=tuple(became.values()) if is_same else ())
 
 
 class Listing(NamedTuple):
@@ -193,9 +187,10 @@ async def read_list(
         is_here = issue.repository_url == top.repository_url
         if (is_here and number in found) or not (is_open or number in known):
             continue
+        if not is_here:
+            remarks.append(f"{_address(issue)} is in another repository")
+            continue
         try:
-            if not is_here:
-                raise _NoTask(f"{_address(issue)} is in another repository")  # noqa: TRY301
             own = number in written and issue.is_by(context.login)
             by = context.login if own else wanted.by
             sub = known.get(number)
@@ -311,7 +306,7 @@ async def _admitted_text(
 
 
 async def _open_issue(
-    context: BotContext, written: str, own: int, before: set[int]
+    context: BotContext, written: str, own: int, before: Container[int]
 ) -> Issue:
     """Return the issue that an item names, other than its own and those `before`."""
     number = marks.number_here(written, context.github.repository, context.settings.web)
