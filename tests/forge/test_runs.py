@@ -120,27 +120,6 @@ def gone(process: psutil.Process) -> bool:
     return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
-async def test_only_a_sound_zip_with_the_runs_token_is_taken(serve: Serve) -> None:
-    async with serve(hasty("wait")) as here:
-        run = await dispatch(here)
-        await said(here, run, "waiting")
-        (pid,) = (one.pid for one in here.forge.store.runs.all())
-        token = psutil.Process(pid).environ()["ACTIONS_RUNTIME_TOKEN"]
-
-        async def put(name: str, body: bytes, shown: str) -> int:
-            headers = {"Authorization": f"Bearer {shown}"}
-            address = f"{here.url}/_artifacts/{run}/{name}"
-            answer = await here.client.put(address, content=body, headers=headers)
-            return answer.status_code
-
-        assert await put("brat-result", b"PK", token) == 422
-        assert await put("..%2Fx", b"", token) == 422
-        assert await put("brat-result", b"", "other") == 401
-        await here.post(f"actions/runs/{run}/cancel")
-        await ended(here, run)
-        assert await put("brat-result", b"", token) == 422
-
-
 # --- across the death of the forge --------------------------------------------------
 
 

@@ -1,10 +1,8 @@
-"""A forge as it is on a bad day: an HTTP proxy that refuses, forgets, lags and drips.
+"""A forge as it is on a bad day: an HTTP proxy that refuses, forgets and lags.
 
-Git passes; each call of the REST API may go wrong, by a generator that a test seeds.
+Git passes; each call of the REST API may go wrong, as a test says.
 """
 
-import asyncio
-import random
 import re
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -18,10 +16,6 @@ from aiohttp import web
 from bot.door.listening import listening
 from tests.world.patience import patient
 
-IN_A_ROW: Final = 2
-"""A call goes wrong at most so often before it is let through."""
-READS: Final = ("429", "secondary", "500", "cut", "stale", "slow")
-WRITES: Final = ("429", "secondary", "500", "500 after", "cut", "cut after", "slow")
 _SECONDARY: Final = (
     '{"message": "You have exceeded a secondary rate limit. Please wait a few minutes '
     'before you try again."}'
@@ -35,12 +29,8 @@ _DROPPED: Final = {"content-length", "transfer-encoding", "content-encoding"}
 class BadDay:
     """What goes wrong, and what did."""
 
-    chance: float
-    """That a call goes wrong."""
-    dice: random.Random
     happened: Counter[str] = field(default_factory=Counter)
     """How often each fault was played."""
-    _row: Counter[str] = field(default_factory=Counter)
     _known: dict[str, tuple[int, bytes, dict[str, str]]] = field(default_factory=dict)
     round: int = 0
     """In the one of the newest write a stale read may show what was before."""
@@ -48,13 +38,7 @@ class BadDay:
 
     def fault(self, method: str, path: str) -> str:
         """Return what goes wrong with a call; empty: nothing."""
-        call = f"{method} {path}"
-        wrong = self._row[call] < IN_A_ROW and self.dice.random() < self.chance
-        if not wrong:
-            self._row[call] = 0
-            return ""
-        self._row[call] += 1
-        return self.dice.choice(READS if method == "GET" else WRITES)
+        return ""
 
     def wrote(self) -> None:
         """Note that the forge was changed just now."""
@@ -80,12 +64,9 @@ class _Proxy:
         is_rest = path.startswith("/api/v3")
         fault = self._day.fault(request.method, path) if is_rest else ""
         body = await request.read()
-        if fault in {"403", "404", "410", "422", "429", "secondary", "500"}:
+        if fault in {"403", "404", "410", "422", "secondary"}:
             self._day.happened[fault] += 1
             return _refusal(fault)
-        if fault == "cut":
-            self._day.happened[fault] += 1
-            return _cut(request)
         url = str(request.rel_url)
         if fault == "stale" and (known := self._day.stale(url)) is not None:
             self._day.happened[fault] += 1
@@ -95,9 +76,6 @@ class _Proxy:
         if fault in {"500 after", "cut after"}:
             self._day.happened[fault] += 1
             return _refusal("500") if fault == "500 after" else _cut(request)
-        if fault == "slow":
-            self._day.happened[fault] += 1
-            return await _dripped(request, answer)
         headers = _kept(dict(answer.headers))
         body = _UNDECIDED.sub(b'"mergeable":null', answer.content)
         return web.Response(status=answer.status_code, body=body, headers=headers)
@@ -125,9 +103,6 @@ def _kept(headers: dict[str, str]) -> dict[str, str]:
 
 
 def _refusal(fault: str) -> web.Response:
-    if fault == "429":
-        said = '{"message": "Too many requests"}'
-        return web.Response(status=429, text=said, headers={"retry-after": "1"})
     if fault == "secondary":
         return web.Response(status=403, text=_SECONDARY)
     if fault.startswith("4"):
@@ -140,19 +115,6 @@ def _cut(request: web.Request) -> web.Response:
     if request.transport is not None:
         request.transport.abort()
     return web.Response()
-
-
-async def _dripped(request: web.Request, answer: httpx.Response) -> web.StreamResponse:
-    """Send an answer in small pieces."""
-    headers = _kept(dict(answer.headers))
-    reply = web.StreamResponse(status=answer.status_code, headers=headers)
-    await reply.prepare(request)
-    step = max(len(answer.content) // 5, 1)
-    for start in range(0, len(answer.content), step):
-        await asyncio.sleep(0.02)
-        await reply.write(answer.content[start : start + step])
-    await reply.write_eof()
-    return reply
 
 
 @asynccontextmanager

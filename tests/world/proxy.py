@@ -9,8 +9,8 @@ from typing import Literal
 
 from tests.world.patience import patient
 
-Fault = Literal["request", "answer", "error"]
-"""A push is cut off in the middle, or its answer is, or it gets another answer."""
+Fault = Literal["answer", "error"]
+"""The answer to a push is cut off, or it gets another answer."""
 DEADLINE_S = patient(20)
 ERROR = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
@@ -76,22 +76,13 @@ class _Line:
         back = threading.Thread(target=self._answers, name="answers")
         back.start()
         with contextlib.suppress(OSError):
-            while (data := self._client.recv(65536)) and self._asked(data):
-                pass
+            while data := self._client.recv(65536):
+                first = data.split(b"\r\n", 1)[0]
+                if first.startswith(b"POST ") and b"/git-receive-pack " in first:
+                    self._pushing = True
+                self._server.sendall(data)
         self._hang_up()
         back.join(DEADLINE_S)
-
-    def _asked(self, data: bytes) -> bool:
-        """Pass a request on; return whether the connection lives."""
-        first = data.split(b"\r\n", 1)[0]
-        if first.startswith(b"POST ") and b"/git-receive-pack " in first:
-            self._pushing = True
-        if self._pushing and self._proxy.fault == "request":
-            self._server.sendall(data[: len(data) // 2])
-            self._proxy.broke()
-            return False
-        self._server.sendall(data)
-        return True
 
     def _answers(self) -> None:
         with contextlib.suppress(OSError):

@@ -12,10 +12,9 @@ from tests.bot.hosted import at_home, settings
 from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.serving.hosted_town import labelled
 from tests.world.forge import REPO, Town
-from tests.world.layers import sampled
 
 ISSUES = 10
-LIST = "- [ ] one\n- [ ] two\n- [ ] three\n"
+LIST = "- [ ] one\n" * 5
 CONFIG = f"""\
 {SHELL}max_sessions = 100
 [witness]
@@ -32,7 +31,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Town]:
         yield served
 
 
-@pytest.mark.parametrize("slots", sampled([(10,), (15,)], [(15,)]))
+@pytest.mark.parametrize("slots", [15, 50])
 async def test_ten_issues_labelled_at_once_share_the_slots(
     here: Town, slots: int
 ) -> None:

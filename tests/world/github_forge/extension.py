@@ -24,12 +24,12 @@ from tests.world.github_forge.apps import Apps
 from tests.world.github_forge.graphql import GraphQL
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.github_forge.issue_removal import moved_away
-from tests.world.github_forge.profiles import Budget, chosen, free_of_charge
+from tests.world.github_forge.profiles import chosen
 from tests.world.github_forge.rest_apps import TokenPermissions
 from tests.world.github_forge.rules import rest_rules
 from tests.world.github_forge.rules.receive_pack import receive_pack
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
-from tests.world.github_forge.text_rules import negotiated, within_limits
+from tests.world.github_forge.text_rules import within_limits
 from tests.world.github_forge.web_pages import CheckPages, OAuth
 from tests.world.github_forge.webhooks import kept_webhooks, whole
 from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
@@ -49,7 +49,7 @@ DEEDS: Final = (
     *rest_pulls.REVIEW_ROUTES,
 )
 """What people do on GitHub, and brat never."""
-GUARDS: Final = (negotiated, moved_away, within_limits)
+GUARDS: Final = (moved_away, within_limits)
 ROUTES: Final = (
     *DEEDS,
     *rest_rules.RULESET_ROUTES,
@@ -118,17 +118,11 @@ def github(service: Service) -> Extension:
         extension,
         routes=ROUTES,
         permissions=TokenPermissions(),
-        middlewares=(*extension.middlewares, free_of_charge),
         pages=(
             *files.routes(),
             *OAuth(service).routes(),
             *CheckPages(service).routes(),
             *GraphQL(service).routes(),
         ),
-        guards=(
-            *GUARDS,
-            profile.guard,
-            *(() if profile.is_server else (Budget(service.forge).count,)),
-            Faults(service.forge.folder).guard,
-        ),
+        guards=(*GUARDS, profile.guard, Faults(service.forge.folder).guard),
     )

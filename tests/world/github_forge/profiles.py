@@ -4,23 +4,17 @@ What each lacks is in tests/contract/github-releases.json, from GitHub's own
 descriptions. The choice lies in the forge's folder and counts when it starts.
 """
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable
-from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
-from aiohttp import web
 from msgspec import DecodeError, Struct, json
 
 from brat.forge.resources.wire import API, BY_ID, BY_NAME, Refused, not_found
 from brat.forge.rest.rest_call import Call
-from brat.forge.storage.forge_state import Forge
 from tests.world.github_forge.endpoint_permissions import shape
 
 RELEASES: Final = Path(__file__).parents[2] / "contract/github-releases.json"
 _FILE: Final = "profile"
-_COUNTED: Final = web.RequestKey("counted", list[float])
 _BY_ID, _BY_NAME = shape(BY_ID), shape(BY_NAME)
 
 
@@ -33,14 +27,6 @@ class Profile(Struct, frozen=True):
     """Keys of bodies that it does not permit, by operation."""
     server: str = ""
     """The release of Enterprise Server; empty: it is none."""
-
-    @property
-    def is_server(self) -> bool:
-        """Say whether it is an Enterprise Server, which has no rate limits by default.
-
-        https://docs.github.com/enterprise-server/admin/configuring-settings/configuring-user-applications-for-your-enterprise/configuring-rate-limits
-        """
-        return bool(self.server)
 
     def guard(self, call: Call) -> dict[str, str]:
         """Let a call through, or refuse what this GitHub does not know.
@@ -58,55 +44,9 @@ class Profile(Struct, frozen=True):
             if isinstance(body, dict) and key in body:
                 said = f'Invalid request.\n\n"{key}" is not a permitted key.'
                 raise Refused(422, said)
-        if not self.is_server:
+        if not self.server:
             return {}
         return {"X-GitHub-Enterprise-Version": f"{self.server}.0"}
-
-
-class Budget:
-    """Counts an account's requests of an hour, and says in each answer what is left.
-
-    https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
-    """
-
-    def __init__(self, forge: Forge) -> None:
-        self._forge = forge
-        self._used = defaultdict[object, list[float]](list)
-
-    def count(self, call: Call) -> dict[str, str]:
-        now = self._forge.clock().timestamp()
-        is_job = call.token.access is not None and call.token.repo is not None
-        times = self._used[call.user.id, call.token.repo if is_job else None]
-        if times and now >= times[0] + 3600:
-            times.clear()
-        times.append(now)
-        call.request[_COUNTED] = times
-        most = 1000 if is_job else 5000
-        return {
-            "X-RateLimit-Limit": str(most),
-            "X-RateLimit-Remaining": str(max(0, most - len(times))),
-            "X-RateLimit-Used": str(len(times)),
-            "X-RateLimit-Reset": str(int(times[0] + 3600)),
-            "X-RateLimit-Resource": "core",
-        }
-
-
-@web.middleware
-async def free_of_charge(
-    request: web.Request,
-    handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
-) -> web.StreamResponse:
-    """Give back what was counted for an answer that says "not modified".
-
-    https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
-    """
-    answer = await handler(request)
-    if answer.status == HTTPStatus.NOT_MODIFIED and _COUNTED in request:
-        request[_COUNTED].pop()
-        for name, by in (("Used", -1), ("Remaining", 1)):
-            header = f"X-RateLimit-{name}"
-            answer.headers[header] = str(int(answer.headers[header]) + by)
-    return answer
 
 
 def _operation(call: Call) -> str:

@@ -1,10 +1,9 @@
-"""Texts: how long they may be, and what form is asked for."""
+"""Texts: how long they may be."""
 
 import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from aiohttp import hdrs
 from msgspec import DecodeError, json
 
 from brat.forge.resources.wire import API, Refused, fault
@@ -146,28 +145,3 @@ def checked_actions(actions: Sequence[dict[str, str]]) -> None:
 def _too_many(most: str, given: int) -> Refused:
     said = f"Invalid request.\n\n{most} allowed; {given} were supplied."
     return Refused(422, said)
-
-
-VERSION: Final = "2022-11-28"
-_ASKED: Final = "X-GitHub-Api-Version"
-_SERVED: Final = re.compile(
-    r"\*/\*|application/(\*|json|vnd\.github(\.v3)?(\.[a-z-]+-preview)?(\+json)?)"
-)
-"""Plain JSON, which every endpoint has; GitHub has rendered text besides."""
-SERVED_HEADERS: Final = {
-    "X-GitHub-Api-Version-Selected": VERSION,
-    "X-GitHub-Media-Type": "github.v3; format=json",
-}
-
-
-def negotiated(call: Call) -> dict[str, str]:
-    """Refuse a version or form that is not served; a guard."""
-    headers = call.request.headers
-    version = headers.get(_ASKED, VERSION)
-    if version != VERSION:
-        raise Refused(400, f'"{version}", is not a supported version.')
-    accepted = headers.get(hdrs.ACCEPT, "*/*")
-    forms = (one.partition(";")[0].strip() for one in accepted.split(","))
-    if not any(map(_SERVED.fullmatch, forms)):
-        raise Refused(415, f"Unsupported 'Accept' header: '{accepted}'.")
-    return SERVED_HEADERS

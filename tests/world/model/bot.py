@@ -276,9 +276,7 @@ class Bot:
         self.mirror.blind = not look
         try:
             return self._rounds()
-        except Conflict:
-            self.forge.seen["race lost"] += 1
-        except Unavailable:
+        except (Conflict, Unavailable):
             pass
         finally:
             self.mirror.blind = False

@@ -135,7 +135,6 @@ class Bots(Story):
     @precondition(lambda self: self.forge.bar is not None)
     def the_forge_refuses_no_more(self) -> None:
         self.forge.bar = None
-        self.saw("refusal lifted")
 
     def _prepare(self, mishap: Mishap) -> None:
         forge, moment = self.forge, mishap.moment
@@ -184,7 +183,6 @@ class Bots(Story):
         rival.tick(look=False)
         if stale:
             assert self._made() == before, "a bot with an old view did something"
-            self.saw("a stale bot acts")
         self.rival = self.new_bot(ACTORS[1])
 
     def _made(self) -> object:
@@ -262,4 +260,3 @@ class Agents(Bots):
                 commit = self.edited(base, line, how)
                 files = commits.changed(base, commit)
                 run.result = Result("work" if files else "refused", commit, files)
-        self.saw(f"session {how}")

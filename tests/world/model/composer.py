@@ -9,18 +9,9 @@ class ModelComposer(Composer):
     """The refinery's builder over commits in memory, by the rules of the real one."""
 
     def __init__(self, forge: Forge) -> None:
-        self.forge = forge
         self.commits = forge.commits
 
     def build(self, strategy: Strategy, piece: Piece) -> str | Conflicted:
-        made = self._build(strategy, piece)
-        queued = piece.onto in self.forge.queued()
-        self.forge.seen["speculative conflict"] += queued and isinstance(
-            made, Conflicted
-        )
-        return made
-
-    def _build(self, strategy: Strategy, piece: Piece) -> str | Conflicted:
         match strategy:
             case "merge":
                 fork = self.base_of(piece.onto, piece.work) or piece.base

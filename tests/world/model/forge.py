@@ -5,7 +5,6 @@ call there is a moment at which the caller can be made to die or to miss the ans
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -184,8 +183,6 @@ class Forge:
     """When each thing was refused by the bar last; emptied when its bot may forget."""
     broken: list[AssertionError] = field(default_factory=list)
     """Promises broken where the bot keeps a failure to its item."""
-    seen: Counter[str] = field(default_factory=Counter)
-    """What has happened, by name."""
     on_fact: Callable[[State, State, Event], None] = lambda *_: None
     """Is told of every fact as it is written, with the states around it."""
     on_push: Callable[[Mapping[str, str], Sequence[RefUpdate]], None] = lambda *_: None
@@ -226,19 +223,15 @@ class Forge:
         fuse.left -= 1
         if fuse.left >= 0:
             return
-        when, what = name.split()
-        where = name if what == "push" else f"{when} an effect"
+        when = name.split(maxsplit=1)[0]
         if fuse.how == "dies":
             self.fuse = None
-            self.seen["died " + where] += 1
             raise Died(name)
         if fuse.how == "misses the answer" and when == "after":
             self.fuse = None
-            self.seen["answer lost " + where] += 1
             raise Unavailable(name)
         if fuse.how == "is raced" and name == "before push":
             self.fuse = None
-            self.seen["raced"] += 1
             fuse.race()
 
     # --- git ------------------------------------------------------------------------
@@ -255,7 +248,6 @@ class Forge:
         """
         self.moment(f"before {kind}")
         if kind == self.refused:
-            self.seen["effect refused"] += 1
             raise Refused(kind, 403, "not now")
         if self.bar is not None and kind == self.bar.what:
             self._tried(f"{kind} {which}")
@@ -269,7 +261,6 @@ class Forge:
             moved: of a ref its new commit, then those of all others in the push. What
                 stood on one of those may be tried again without it.
         """
-        self.seen["refused until lifted"] += 1
         at, before = self.tries.get(what, (0, ()))
         if at and before[:1] == moved[:1] and self.now - at < MINUTE_MS:
             below = {*before[1:]} - {*moved[1:]}
@@ -287,7 +278,6 @@ class Forge:
         counts = bar.named and not self.a_person_asks
         for ref in sorted(barred) if counts else ():
             self._tried(ref, (moves[ref], *moves.values()))
-        self.seen["push refused"] += 1
         answers = tuple(
             RefAnswer(ref, "refused" if ref in barred else "collateral", "not so")
             for ref in moves
@@ -301,7 +291,6 @@ class Forge:
         """
         if self.pushable or MAIN not in {update.ref for update in updates.values()}:
             return
-        self.seen["push to a protected target"] += 1
         said = "GH006: Changes must be made through a pull request."
         answers = tuple(
             RefAnswer(ref, "refused" if ref == MAIN else "collateral", said)

@@ -206,7 +206,6 @@ class ModelPulls(PullRequests):
         if pull.state != "open" or (await self.mergeable(number)).review:
             raise Refused("PUT merge", 405, "Pull Request is not mergeable")
         forge.merge(pull, squash=method == "squash")
-        forge.seen["merged by the forge"] += 1
         forge.moment("after land")
 
     async def enqueue(self, number: int, head: str) -> None:
@@ -215,7 +214,6 @@ class ModelPulls(PullRequests):
         if pull.state != "open" or forge.refs.get(HEADS + pull.head) != head:
             raise Refused("POST graphql", 422, "it cannot be queued")
         forge.merge_queue.append(number)
-        forge.seen["queued by the forge"] += 1
         forge.moment("after land")
 
     def _known(self, number: int) -> Pull:

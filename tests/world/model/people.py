@@ -94,23 +94,20 @@ class People(Story):
             convoy = chosen(convoys, number)
             command = ConvoyPaused if convoy.state == "active" else ConvoyResumed
             self.may(command(convoy=convoy.name, by="ann"))
-            self.saw("pause" if convoy.state == "active" else "resume")
 
     @rule(number=which, state=st.sampled_from(DROPPED))
     @precondition(lambda self: "commands" in self.season and self.tasks(*DROPPED))
     def somebody_drops(self, number: int, state: str) -> None:
         convoy, task = chosen(self.tasks(state) or self.tasks(*DROPPED), number)
         drop = DropTask(convoy=convoy.name, task=task.number, why="not wanted")
-        if self.bot.ask(drop) is None:
-            self.saw(f"drop of {task.state}")
+        self.bot.ask(drop)
 
     @rule(number=which)
     @precondition(lambda self: "commands" in self.season and self.tasks("blocked"))
     def somebody_retries(self, number: int) -> None:
         convoy, task = chosen(self.tasks("blocked"), number)
         retry = RetryTask(convoy=convoy.name, task=task.number, by="ann")
-        if self.bot.ask(retry) is None:
-            self.saw("retry of work" if task.work else "retry")
+        self.bot.ask(retry)
 
     def cancels(self, number: int) -> None:
         live = list(self.forge.state.live())
@@ -118,7 +115,6 @@ class People(Story):
         if not live or (number > 1 and not merging):
             return
         convoy = chosen(merging or live, number)
-        self.saw("cancel with candidates" if merging else "cancel")
         self.may(ConvoyFailed(convoy=convoy.name, why="cancelled"))
 
     @rule(number=which)
@@ -128,7 +124,6 @@ class People(Story):
         retry = RetryConvoy(convoy=convoy.name, by="ann")
         if self.bot.ask(retry) is None:
             self.forge.tries.pop(f"label {convoy.issue}", None)  # another convoy's
-            self.saw("failed convoy taken up")
 
     def failed(self) -> list[Convoy]:
         found = self.forge.state.convoys.values()
@@ -142,7 +137,7 @@ class People(Story):
             now=self.forge.now,
             ttl_s=60 if number % 2 else 3_600,
         )
-        self.saw("lock" if self.bot.ask(lock) is None else "lock refused")
+        self.bot.ask(lock)
 
     def unlocks(self, number: int) -> None:
         leases = [x for x in self.forge.state.leases.values() if x.holder == "ann"]
@@ -161,7 +156,6 @@ class People(Story):
     def pushes_to_a_base(self, number: int) -> None:
         if bases := self.bases():
             self.push(chosen(bases, number), chosen(("good", "clash", "bad"), number))
-            self.saw("push to a base")
 
     def pushes_to_a_task(self, number: int) -> None:
         shown = [
@@ -172,31 +166,27 @@ class People(Story):
         ]
         if shown:
             self.push(chosen(shown, number), chosen(("good", "clash", "bad"), number))
-            self.saw("push to a task")
 
     def answers_for_a_push(self, _number: int) -> None:
         for convoy in self.forge.state.live():
-            parts = [(0, convoy.pushed, "push taken in")]
+            parts = [(0, convoy.pushed)]
             parts += [
-                (task.number, task.pushed, "push of a task taken in")
+                (task.number, task.pushed)
                 for task in convoy.tasks
                 if task.state == "needs-review"
             ]
-            for task, pushed, what in parts:
+            for task, pushed in parts:
                 if pushed is not None:
                     name, commit = convoy.name, pushed.commit
                     self.may(
                         BranchTaken(convoy=name, task=task, commit=commit, by="ann")
                     )
-                    self.saw(what)
 
     def pushes_to_the_target(self, number: int) -> None:
         self.push(MAIN, chosen(("good", "clash", "bad"), number))
-        self.saw("push to the target")
 
     def changes_the_rules(self, number: int) -> None:
         self.forge.rules = chosen(RULES, number)
-        self.saw("rules of the target")
 
     def approves(self, _number: int) -> None:
         for pull in self.forge.pulls:
@@ -212,7 +202,6 @@ class People(Story):
         if number % 2 and pull.state == "open":
             with suppress(Refused):
                 self.forge.merge(pull, squash=False)
-                self.saw("merged by the queue")
 
     def merges_by_hand(self, number: int) -> None:
         forge = self.forge
@@ -230,14 +219,12 @@ class People(Story):
         assert fork is not None
         made = forge.commits.merged(fork, base, head)
         if not isinstance(made, Conflicted):
-            self.saw("merge by hand")
             self.promises.by_hand |= forge.commits[head].lines
             merge = forge.commits.make((base, head), made)
             forge.person_moves(HEADS + pull.base, merge)
 
     def deletes_a_base(self, number: int) -> None:
         if bases := self.bases():
-            self.saw("base deleted")
             self.forge.person_moves(chosen(bases, number), None)
 
     def deletes_a_run(self, number: int) -> None:
@@ -245,7 +232,6 @@ class People(Story):
             run = chosen(runs, number)
             run.deleted = run.completed = True
             run.result = LOST
-            self.saw("run deleted")
 
 
 BY, ALSO = "bea", "cho"
@@ -292,8 +278,7 @@ class Steering(People):
         if convoys := [c for c in self.forge.state.live() if c.tasks]:
             convoy = chosen(convoys, number)
             command = ORDERS[what](convoy, chosen(convoy.tasks, number), number)
-            if self.bot.ask(command) is None:
-                self.saw(what)
+            self.bot.ask(command)
 
     @rule(number=which)
     @precondition(lambda self: self.tasks("queued", "running", "needs-review"))
@@ -310,8 +295,7 @@ class Steering(People):
             on=(task.number,),
             rounds=number % 2,
         )
-        if self.bot.ask(AddTask(convoy=convoy.name, spec=spec, by=BY)) is None:
-            self.saw("add review")
+        self.bot.ask(AddTask(convoy=convoy.name, spec=spec, by=BY))
 
     @rule(number=which)
     @precondition(lambda self: "commands" in self.season and self.tasks("needs-review"))
@@ -327,8 +311,8 @@ class Steering(People):
             command = self._rebased(convoy, task, task.work)
         if isinstance(command, RebaseWork):
             moves[HEADS + ids.task_branch(convoy.name, task.number)] = command.commit
-        if command and self.bot.ask(command, moves) is None:
-            self.saw("rebase" if isinstance(command, RebaseWork) else "revise")
+        if command:
+            self.bot.ask(command, moves)
 
     def _rebased(self, convoy: Convoy, task: Task, work: Work) -> Command | None:
         onto = self.forge.refs.get(HEADS + ids.base_branch(convoy.name), work.base)
@@ -350,13 +334,11 @@ class Steering(People):
         self.may(RepositoryPaused(by=by))
         self.bot.tick()
         self.may(RepositoryResumed(by=by))
-        self.saw("pause all")
 
     @rule(by=st.sampled_from([BY, ALSO]))
     def everything_is_approved(self, by: str) -> None:
         for command in list(self._approvals(by)):
-            if self.bot.ask(command) is None:
-                self.saw("approve")
+            self.bot.ask(command)
 
     def approved(self) -> list[ApprovalVoided]:
         return [
@@ -369,7 +351,6 @@ class Steering(People):
     @precondition(lambda self: self.approved())
     def an_approval_is_voided(self, number: int) -> None:
         self.may(chosen(self.approved(), number))
-        self.saw("void")
 
     def _approvals(self, by: str) -> Iterator[Command]:
         for convoy in self.forge.state.live():
@@ -413,25 +394,21 @@ class Gestures(Steering):
     def closes_a_pull(self, number: int) -> None:
         if pulls := [pull for pull in self.forge.pulls if pull.state == "open"]:
             chosen(pulls, number).state = "shut"
-            self.saw("pull request closed")
 
     def moves_a_pull(self, number: int) -> None:
         pulls = [p for p in self.forge.pulls if p.state == "open" and p.base != "main"]
         if pulls:
             chosen(pulls, number).moved_to = "main"
-            self.saw("base changed")
 
     def deletes_a_branch(self, number: int) -> None:
         refs = [HEADS + pull.head for pull in self.forge.pulls]
         tasks = [ref for ref in refs if ref in self.forge.refs and "/task-" in ref]
         if tasks:
             self.forge.person_moves(chosen(tasks, number), None)
-            self.saw("branch deleted")
 
     def reopens_pulls(self, number: int) -> None:
         del number
-        if self.reopen():
-            self.saw("pull request reopened")
+        self.reopen()
 
     def reopen(self) -> bool:
         """Undo what was done to pull requests; return whether anything was."""
@@ -461,18 +438,14 @@ class Gestures(Steering):
     def closes_an_issue(self, number: int) -> None:
         if live := list(self.forge.state.live()):
             self.forge.closed.add(chosen(live, number).issue)
-            self.saw("issue closed")
 
     def reopens_issues(self, number: int) -> None:
         del number
-        if self.forge.closed:
-            self.forge.closed.clear()
-            self.saw("issue reopened")
+        self.forge.closed.clear()
 
     def deletes_an_issue(self, number: int) -> None:
         if number == 1 and (live := list(self.forge.state.live())):
             self.forge.gone.add(chosen(live, number).issue)
-            self.saw("issue deleted")
 
     def takes_a_label_off(self, number: int) -> None:
         live = [c for c in self.forge.state.live() if self.forge.labels.get(c.issue)]
@@ -480,7 +453,6 @@ class Gestures(Steering):
             issue = chosen(live, number).issue
             self.forge.labels[issue].clear()
             self.forge.unlabelled.add(issue)
-            self.saw("label taken off")
 
     def let_go(self) -> bool:
         """Hold nothing back any more; return whether anything was."""

@@ -41,8 +41,8 @@ from convoy.rules.starting import stands_behind
 from convoy.rules.turns import turns, unmet
 from grite.remote import RefUpdate
 from grite.resource import overlaps
-from tests.world.model.counts import hanging, names_of
 from tests.world.model.forge import HEADS, MAIN, QUEUE, Forge, Pull
+from tests.world.model.waits import hanging
 
 UNJUDGED: Final = ("none",)
 GIVEN_BACK: Final = frozenset({"conflict", "outage", "setup"})
@@ -78,7 +78,6 @@ class Promises:
     def fact(  # noqa: C901, PLR0912  one arm a kind
         self, before: State, after: State, fact: Event
     ) -> None:
-        self.forge.seen.update(names_of(before, fact))
         match fact:
             case TaskStarted():
                 self._started(before, after, fact)

@@ -1,11 +1,8 @@
 """One run of the machine: the forge, its bots, and what every rule needs of them."""
 
-from collections import Counter
 from collections.abc import Iterable
 from itertools import count
-from typing import ClassVar
 
-from hypothesis import event
 from hypothesis.stateful import RuleBasedStateMachine
 
 from convoy.events import Command
@@ -24,9 +21,6 @@ ACTORS = (bytes(16), bytes(range(16)))
 
 class Story(RuleBasedStateMachine):
     """A world that begins empty; the rules are in its subclasses."""
-
-    reached: ClassVar[Counter[str]] = Counter()
-    """What has happened, over all runs in this process."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,11 +67,6 @@ class Story(RuleBasedStateMachine):
         """Put a person's command to the rules, which must allow it."""
         refused = self.bot.ask(command)
         assert refused is None, refused
-
-    def saw(self, what: str) -> None:
-        """Count something that happened."""
-        self.forge.seen[what] += 1
-        event(what)
 
     def push(self, ref: str, how: str) -> None:
         """Let a person add a commit to a branch."""
@@ -141,27 +130,12 @@ class Story(RuleBasedStateMachine):
             is_status=how != "stopped" and commit[-1] in "02468ace",  # as some CIs do
         )
         self.forge.checks.setdefault(commit, []).append(check)
-        if how == "stopped":
-            self.saw("CI stopped")
-        if check.conclusion == "failure" and self._is_behind(commit):
-            self.saw("red behind another")
 
     def unmet(self, lines: Iterable[str]) -> list[str]:
         """Return the lines of tests whose code is not there."""
         known = set(lines)
         wants = sorted(line for line in known if line.startswith("wants:"))
         return [each for each in wants if each.replace("wants:", "meets:") not in known]
-
-    def _is_behind(self, commit: str) -> bool:
-        """Whether a candidate stands on another one that has not landed."""
-        open_ = [
-            task.candidate
-            for convoy in self.forge.state.live()
-            for task in convoy.tasks
-            if task.candidate is not None
-        ]
-        bases = {candidate.base for candidate in open_ if candidate.commit == commit}
-        return bool(bases & {candidate.commit for candidate in open_})
 
 
 def _conclusion(how: str, *, passed: bool) -> str | None:

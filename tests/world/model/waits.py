@@ -8,89 +8,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from convoy.events import Event
-from convoy.events.merge_events import (
-    MergeAttempted,
-    MergeCleared,
-    MergeDoubted,
-    MergeFailed,
-    MergeLanded,
-    SyncFailed,
-    SyncLanded,
-    TestsProven,
-    WorkProven,
-)
-from convoy.events.session_events import ChoiceMade, TaskStarted, WorkReviewed
-from convoy.events.task_events import ConvoyCompleted, TaskBlocked, TaskMerged
 from convoy.kinds import kept_by_tasks, kind_of, relief
-from convoy.kinds.rivals import NONE_LEFT, SMALLEST_GREEN, choice_of
+from convoy.kinds.rivals import choice_of
 from convoy.model.state import Convoy, State, Task
-from convoy.owed.landings import NOT_RED
 from convoy.rules.landing import kept_by_people, waiting_to_merge
 from convoy.rules.starting import blocking_leases, moment
 from convoy.rules.turns import turns, unmet
 from convoy.views.reasons import waits_for
-
-
-def names_of(  # noqa: C901, PLR0912  one arm a kind
-    before: State, fact: Event
-) -> tuple[str, ...]:
-    """Return what has happened with a fact, in the words that are counted."""
-    match fact:
-        case MergeFailed(why=why) if why == NOT_RED:
-            return ("tests not red",)
-        case MergeFailed():
-            return (f"task {'red' if fact.candidate else 'conflict'}",)
-        case MergeDoubted():
-            return ("task doubted",)
-        case MergeCleared():
-            return ("green alone",)
-        case SyncFailed():
-            return (f"convoy {'red' if fact.candidate else 'conflict'}",)
-        case SyncLanded(task=0):
-            return ("target taken in",)
-        case SyncLanded():
-            return ("target taken in by a task",)
-        case MergeLanded(task=0):
-            return ("convoy landed",)
-        case MergeLanded():
-            return (f"landed by {before.convoys[fact.convoy].settings.strategy}",)
-        case MergeAttempted():
-            return _built(before.convoys[fact.convoy], fact)
-        case WorkReviewed():
-            return ("review",)
-        case TestsProven():
-            return ("tests proven",)
-        case WorkProven():
-            return ("rival green",)
-        case ChoiceMade(attempt=0):
-            return ("only one left",)
-        case ChoiceMade():
-            is_rule = fact.text.startswith(SMALLEST_GREEN.format(""))
-            return ("chosen by rule" if is_rule else "chosen",)
-        case TaskBlocked(why=why) if why == NONE_LEFT:
-            return ("no rival left",)
-        case TaskBlocked(why=why) if "requests changes again after" in why:
-            return ("review blocked",)
-        case TaskMerged(why=why) if why:
-            return ("task with nothing to merge",)
-        case TaskMerged(commit=None):
-            return ("noop",)
-        case TaskStarted():
-            others = {convoy.name for convoy, _ in before.running()} - {fact.convoy}
-            return ("two convoys at once",) if others else ()
-        case ConvoyCompleted():
-            return ("completed",)
-        case _:
-            return ()
-
-
-def _built(convoy: Convoy, fact: MergeAttempted) -> tuple[str, ...]:
-    task = convoy.task(fact.task)
-    whose, old = ("task", task.candidate) if task else ("convoy", convoy.candidate)
-    again = f"{whose} built again" if old is not None else ""
-    return (again,) if again else ()
-
 
 _NAMED: Final = re.compile(r"(?:\btask |\brivals [^(]*\()((?:\d+, )*\d+)")
 
