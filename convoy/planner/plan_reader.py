@@ -37,7 +37,6 @@ from convoy.text import Unfit, clean, cut, json_answer, redacted
 from grite.resource import overlaps
 
 PLAN_FAULTS: Final = 20
-"""How many faults are reported at once."""
 Words = Annotated[str, Field(min_length=1, max_length=tasklist.INSTRUCTIONS_CHARS)]
 Names = Annotated[tuple[str, ...], Field(max_length=50)]
 

@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from convoy import rules
 from convoy.events import ConvoyCommand, Events, Refusal, TaskCommand, copied
 from convoy.events.forge_actions import ActionIntended, pull_wanted
 from convoy.events.people_events import (
@@ -36,13 +37,6 @@ from convoy.kinds.rivals import chosen_among
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import ReviewThread, unending, with_threads
-from convoy.rules import (
-    check_unused,
-    convoy_next,
-    holds_own_work,
-    pull_due,
-    to_be_changed,
-)
 from convoy.rules.turns import dropped_needs, lacking_approvals
 
 
@@ -141,7 +135,7 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
             raise Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
         if convoy.lands_given is not None:
             raise Refusal("it has no session to stop: use /brat cancel instead")
-        check_unused(convoy, task)
+        rules.check_unused(convoy, task)
         blocked = copied(TaskBlocked, self, wanted_by=self.by)
         return (blocked, *known(convoy.name, self.by, blocked_key(task)))
 
@@ -206,9 +200,9 @@ class DropTask(TaskCommand, frozen=True, kw_only=True):
             raise Refusal(f"{self.convoy} has no task {self.task}")
         if task.settled:
             raise Refusal(f"task {self.task} of {self.convoy} is already done")
-        check_unused(convoy, task)
+        rules.check_unused(convoy, task)
         dropped = copied(TaskDropped, self, wanted_by=self.by)
-        then = convoy_next(convoy, replace(task, state="dropped"))
+        then = rules.convoy_next(convoy, replace(task, state="dropped"))
         stuck = {event.task for event in then if isinstance(event, TaskBlocked)}
         keys = (blocked_key(other) for other in convoy.tasks if other.number in stuck)
         failed = (FAILED_KEY for event in then if isinstance(event, ConvoyFailed))
@@ -239,16 +233,16 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
         if convoy.issue_is == "gone":
             raise Refusal(f"issue #{convoy.issue} was deleted or transferred")
         tasks = tasks_taken_up(convoy)
-        if convoy.tasks and not tasks and not holds_own_work(convoy):
+        if convoy.tasks and not tasks and not rules.holds_own_work(convoy):
             raise Refusal(f"nothing is left to do in {convoy.name}")
         numbers = tuple(task.number for task in tasks)
         retried = copied(ConvoyRetried, self, tasks=numbers)
         pulls: Events = ()  # those that were not opened because it failed
-        if not tasks and holds_own_work(convoy) and convoy.pull is None:
+        if not tasks and rules.holds_own_work(convoy) and convoy.pull is None:
             pulls = pull_wanted(state, convoy.name, 0)
         for task in tasks:
             if task.work:
-                pulls += pull_due(state, convoy, task, task.work.ci_files)
+                pulls += rules.pull_due(state, convoy, task, task.work.ci_files)
         still = standstill(state, convoy) if convoy.tasks else ()
         return (retried, *pulls, *still)
 
@@ -291,7 +285,7 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Events:
         """Accept the same work on another base; it needs approval again."""
         convoy, task = self.task_in(state, "needs-review")
-        check_unused(convoy, task)
+        rules.check_unused(convoy, task)
         check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
             raise Refusal(
@@ -312,10 +306,10 @@ class ReviseTask(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         convoy, task = self.task_in(state, "needs-review")
-        check_unused(convoy, task)
+        rules.check_unused(convoy, task)
         check_unjudged(convoy, task)
         why = f"{self.by} asks for changes: {self.text}"
-        events = to_be_changed(convoy, task, why, self.by)
+        events = rules.to_be_changed(convoy, task, why, self.by)
         if not any(isinstance(event, TaskBlocked) for event in events):
             return events
         return (*events, *known(self.convoy, self.by, blocked_key(task)))
