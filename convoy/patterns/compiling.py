@@ -97,7 +97,6 @@ class _Making:
     last: dict[str, tuple[int, ...]] = field(default_factory=lambda: defaultdict(tuple))
     """The tasks whose end is the end of each step."""
     engines: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """The engines of each step's tasks."""
 
     def add(self, step: Step) -> None:
         """Make the tasks of a step whose needs are made already."""

@@ -23,7 +23,6 @@ from msgspec import Struct
 from convoy.text.strangers_data import TooMuch, toml_table
 
 HEADLINE_NAMES: Final = 3
-"""How many names a headline has."""
 TEST_LINE_CHARS: Final = 200
 _NAME: Final = re.compile(
     r"""^(?:
@@ -116,7 +115,6 @@ def compiler_errors(text: str) -> tuple[str, ...]:
 
 
 MOST_PLACES: Final = 10
-"""How many places are named at most."""
 _LINE: Final = 10 * TEST_LINE_CHARS
 _BEFORE: Final = re.compile(
     r"[ \t]*(?:at (?:.* \()?|\u276f |--> |thread .* panicked at )?(?:\./)?"
