@@ -6,7 +6,6 @@ waits: the convoy's comment lists the rest. Limits stop tasks, too.
 """
 
 from collections.abc import Iterator
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -42,19 +41,14 @@ from convoy.rules.turns import dropped_needs, lacking_approvals
 
 class Need(Struct, frozen=True, kw_only=True):
     key: str
-    """A key that stays the same as long as the need does."""
-    kind: Literal[
-        "approve the plan",
-        "unblock",
-        "approve the work",
-        "failed",
-        "refused",
-        "let it land",
-        "landing",
-    ]
+    """A key that stays the same as long as the need does; begins with its kind."""
     task: int = 0
     aside: ids.SetAside | None = None
     """What was refused."""
+
+    @property
+    def kind(self) -> str:
+        return self.key.partition("/")[0]
 
 
 def blocked_key(task: Task) -> str:
@@ -65,7 +59,7 @@ def uncalled(state: State, convoy: Convoy) -> tuple[Need, ...]:
     """Return what to call people for now: everything that waits, or nothing."""
     needs: tuple[Need, ...] = ()
     if convoy.state == "failed" and (convoy.tasks or convoy.mayor):
-        needs = (Need(key=FAILED_KEY, kind="failed"),)
+        needs = (Need(key=FAILED_KEY),)
     if not convoy.ended and not convoy.held:
         needs = tuple(_of_live(state, convoy))
     return () if any(need.key in convoy.called for need in needs) else needs
@@ -83,25 +77,25 @@ def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
     ):
         if aside is not None and not aside.again and not aside.passing:
             key = f"refused/{what}/{aside.rule}"
-            yield Need(key=key, kind="refused", task=number, aside=aside)
+            yield Need(key=key, task=number, aside=aside)
     if convoy.sync.stalled:
-        yield Need(key=f"landing/{convoy.sync.at}", kind="landing")
+        yield Need(key=f"landing/{convoy.sync.at}")
     planned = bool(convoy.tasks)
     # A plan out of the issue's own list is shown as soon as the comment is written.
     if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
-        yield Need(key="plan", kind="approve the plan")
+        yield Need(key="plan")
     if convoy.landing_waits and convoy.settled:
-        yield Need(key=f"landing/{convoy.landing_waits}", kind="let it land")
+        yield Need(key=f"landing/{convoy.landing_waits}")
     for task in convoy.tasks:
         if is_stopped(convoy, task):
-            yield Need(key=blocked_key(task), kind="unblock", task=task.number)
+            yield Need(key=blocked_key(task), task=task.number)
             continue
         is_out = task.held or task.withdrawn or task.taken_out
         if task.state != "needs-review" or is_out or not (task.work and task.pull):
             continue
         if lacking_approvals(convoy, task):  # it waits only for these
             key = f"approve/{task.number}/{task.work.commit[:10]}"
-            yield Need(key=key, kind="approve the work", task=task.number)
+            yield Need(key=key, task=task.number)
 
 
 class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
