@@ -317,8 +317,6 @@ def _gesture_on_pull(
         )
 
 
-# --- sessions -------------------------------------------------------------------------
-
 TOO_MANY = "too many attempts in a row failed ({}, across all convoys)"
 
 
@@ -353,20 +351,16 @@ def _unaffordable(convoy: Convoy, at: starting.Moment) -> Iterator[Action]:
 
     If only today's is spent, what could start waits for the next day.
     """
-    name = convoy.name
+    name, until = convoy.name, starting.next_day(at.now)
     for task in convoy.spenders:
         if starting.is_kept(convoy, task, at, {*starting.PASSING, "money"}):
             continue
-        today = (
-            starting.closed_today(convoy, task, at) if task.not_before <= at.now else ""
-        )
+        number, waits = task.number, task.not_before > at.now
         if why := starting.overspent(convoy, task):
-            yield Note(
-                "refinery", people.BlockTask(convoy=name, task=task.number, why=why)
-            )
-        elif today:
-            until, number = starting.next_day(at.now), task.number
-            wait = people.DeferTask(convoy=name, task=number, until=until, why=today)
+            stop = people.BlockTask(convoy=name, task=number, why=why)
+            yield Note("refinery", stop)
+        elif (why := starting.closed_today(convoy, task, at)) and not waits:
+            wait = people.DeferTask(convoy=name, task=number, until=until, why=why)
             yield Note("witness", wait)
 
 

@@ -19,7 +19,7 @@ from convoy.events.session_events import (
 )
 from convoy.events.task_events import UNTRIED, TaskBlocked, TaskMerged
 from convoy.kinds import kind_of, rivals
-from convoy.kinds.task_kinds import REVIEW
+from convoy.kinds.task_kinds import REVIEW, looked_at
 from convoy.model import ids
 from convoy.model.records import Cause, Opinion, Report, Usage
 from convoy.model.session_result import wait_ms
@@ -214,11 +214,9 @@ class AcceptReview(_EndInResult, frozen=True, kw_only=True):
         [number] = task.spec.on
         commit = task.attempt.base if task.attempt else ""
         reviewed = copied(WorkReviewed, self, on=number, commit=commit)
-        subject = convoy.task(number)
+        subject = looked_at(convoy, task)
         is_current = subject and subject.work and subject.work.commit == commit
         if self.verdict == "approve" or subject is None or not is_current:
-            return (reviewed,), ()
-        if subject.state != "needs-review":
             return (reviewed,), ()
         if task.rounds < task.spec.rounds:
             why = f"the review by task {task.number} requests changes: {self.text}"
