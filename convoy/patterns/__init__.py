@@ -244,9 +244,6 @@ def template(text: str, name: str, file: str) -> Template:
     return found
 
 
-# --- what is wrong --------------------------------------------------------------------
-
-
 def _form_fault(source: YamlSource, fault: Any) -> str:  # noqa: ANN401  pydantic's own
     place: YamlPlace = ()  # what of pydantic's way is in the file: some is its own
     data = source.data

@@ -185,8 +185,6 @@ class _Making:
             self.warnings.append(f"{len(names)} attempts {told}")
         return numbers
 
-    # --- engines --------------------------------------------------------------------
-
     def _engine(self, step: Step, values: Mapping[str, str]) -> str:
         if step.like:
             return self._of(_filled(step.like, values).strip(), step)[0]

@@ -126,9 +126,6 @@ def read_plan(text: str, house: House, first: int = 1) -> tuple[TaskSpec, ...]:
     return ordered(tasks, house, made)
 
 
-# --- checking -------------------------------------------------------------------------
-
-
 def _faults(answer: PlanAnswer, house: House) -> Iterator[str]:
     count = len(answer.tasks)
     if count > house.limit:

@@ -93,8 +93,7 @@ def failing_tests(text: str) -> tuple[str, ...]:
 def headline(text: str) -> str:
     """Return one line that says what failed: the tests, else the last line that tells.
 
-    Returns:
-        "" where the text has no word.
+    Empty: the text has no word.
     """
     names = failing_tests(text) or compiler_errors(text)
     if not names:

@@ -163,12 +163,10 @@ def engine_costs(history: ChangeHistory, since: int) -> tuple[EngineCost, ...]:
     for one in history.spent:
         if one.at >= since:
             groups[one.engine].append(one.usage)
-    sums = {engine: sum(some, Usage()) for engine, some in groups.items()}
     costs = (
-        EngineCost(
-            engine=name, sessions=len(groups[name]), tokens=used.tokens, usd=used.usd
-        )
-        for name, used in sums.items()
+        EngineCost(engine=name, sessions=len(some), tokens=used.tokens, usd=used.usd)
+        for name, some in groups.items()
+        for used in [sum(some, Usage())]
     )
     return tuple(sorted(costs, key=lambda one: (-one.usd, -one.tokens, one.engine)))
 
