@@ -234,15 +234,15 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
         case "failed":
             yield f"the convoy failed: {full_stop(inline(convoy.why))} "
             yield "To resume it, say `/brat retry`. To start over, add the label again."
-        case "approve the plan":
+        case "plan":
             yield "the plan needs approval: review it, then say `/brat approve`."
-        case "approve the work":
+        case "approve":
             pull = f"#{task.pull}" if task else "its pull request"
             yield f"its work needs approval on {pull}."
-        case "let it land" | "landing" if convoy.sync.stalled:
+        case "landing" if convoy.sync.stalled:
             yield f"its landing is blocked: {full_stop(inline(convoy.sync.stalled))} "
             yield "Fix the problem, then say `/brat retry`."
-        case "let it land" | "landing":
+        case "landing":
             green = " is green and" if convoy.pull else ""
             yield f"{convoy.offer}{green} is waiting for "
             yield f"{inline(convoy.landing_waits)}."
@@ -252,7 +252,7 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
                 yield f"{inline(need.aside.helps)} " if need.aside.helps else ""
                 again = f"/brat retry task-{task.number}" if task else "/brat retry"
                 yield f"brat will retry later. To retry now, say `{again}`."
-        case "unblock":
+        case _:  # it is blocked
             yield _unblocking(convoy, task)
 
 

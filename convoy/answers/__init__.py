@@ -23,18 +23,8 @@ from convoy.kinds.task_kinds import PLAN, REPORT, REVIEW, SCOUT, KindName, TaskK
 from convoy.model import ids, records
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
-from convoy.planner import FILE, REPLY, Asked, Survey, planned_by
+from convoy.planner import FILE, REPLY, Asked, Survey, plan_reader, planned_by
 from convoy.planner.ground import Ground
-from convoy.planner.plan_reader import (
-    AnswerForm,
-    House,
-    PlanAnswer,
-    imports_beside,
-    read_form,
-    read_plan,
-    strength,
-    strengths,
-)
 from convoy.rules.ending import AcceptReport, AcceptReview, MakeChoice
 from convoy.rules.plans import PlanConvoy
 from convoy.text import (
@@ -134,7 +124,9 @@ your last message, in a ```json block.
 """
 
 
-def answer_asked_for(what: str, form: type[AnswerForm], file: str = REPLY) -> str:
+def answer_asked_for(
+    what: str, form: type[plan_reader.AnswerForm], file: str = REPLY
+) -> str:
     schema = json.dumps(form.model_json_schema(), separators=(",", ":"))
     return _ASKED.format(what=what, file=file, schema=schema)
 
@@ -164,7 +156,7 @@ None of your changes here will be used.
 """
 
 
-class Found(AnswerForm):
+class Found(plan_reader.AnswerForm):
     """One thing that was found out."""
 
     title: Annotated[str, Field(min_length=1, max_length=200), _ONE_LINE]
@@ -172,7 +164,7 @@ class Found(AnswerForm):
     paths: Annotated[tuple[str, ...], Field(max_length=20)] = ()
 
 
-class Reported(AnswerForm):
+class Reported(plan_reader.AnswerForm):
     """A whole report, as an agent writes it."""
 
     summary: Annotated[str, Field(min_length=1, max_length=4_000), _CLEANED]
@@ -189,7 +181,7 @@ def read_report(text: str, known: Collection[str] | None) -> records.Report:
 
     `known` are the files and folders (with a slash) that a finding may name; None: any.
     """
-    found = read_form(text, Reported, REPORT.answer, ANSWER_FAULTS)
+    found = plan_reader.read_form(text, Reported, REPORT.answer, ANSWER_FAULTS)
     missing = [
         f'Finding {number}: "{cut(clean(path), 80)}" does not exist.'
         for number, finding in enumerate(found.findings, 1)
@@ -273,7 +265,7 @@ it is and what must change. Ask only for what must change. `approve` can also ha
 """
 
 
-class ReviewAnswer(AnswerForm):
+class ReviewAnswer(plan_reader.AnswerForm):
     """A verdict, as an agent writes it."""
 
     verdict: records.Opinion
@@ -281,7 +273,7 @@ class ReviewAnswer(AnswerForm):
 
 
 def read_review(text: str) -> ReviewAnswer:
-    found = read_form(text, ReviewAnswer, REVIEW.answer, ANSWER_FAULTS)
+    found = plan_reader.read_form(text, ReviewAnswer, REVIEW.answer, ANSWER_FAULTS)
     if found.verdict == "changes" and not found.text:
         raise Unfit("The review requests changes but does not say which ones.")
     return found
@@ -339,7 +331,7 @@ is the best and what the others lack.
 """
 
 
-class Choice(AnswerForm):
+class Choice(plan_reader.AnswerForm):
     """A choice, as an agent writes it."""
 
     winner: int
@@ -348,7 +340,7 @@ class Choice(AnswerForm):
 
 def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Choice:
     """Return the choice that an agent made; `green` can be chosen."""
-    found = read_form(text, Choice, CHOICE.answer, ANSWER_FAULTS)
+    found = plan_reader.read_form(text, Choice, CHOICE.answer, ANSWER_FAULTS)
     numbers = [task.number for task in green]
     if found.winner not in numbers:
         known = any(task.number == found.winner for task in rivals)
@@ -400,13 +392,16 @@ def _ask_plan(question: Question) -> str:
     settings = question.convoy.settings
     survey = question.repository.surveyed(question.convoy.base)
     if not settings.planner.startswith(records.PLANNER):
-        known = strengths(question.state, settings.workers)
+        known = plan_reader.strengths(question.state, settings.workers)
         return plan_brief(survey, known, settings.tasks, fence_of(question.session))
     tops = [each for each in survey.folders if each[0].count("/") == 1]
     engines = settings.workers.items()
     asked = Asked(
         limit=settings.tasks,
-        engines={name: strength(question.state, engine) for name, engine in engines},
+        engines={
+            name: plan_reader.strength(question.state, engine)
+            for name, engine in engines
+        },
         survey=replace(survey, folders=tuple(tops[:FOLDERS])),
     )
     return msgspec.json.encode(asked).decode()
@@ -414,13 +409,13 @@ def _ask_plan(question: Question) -> str:
 
 def _take_plan(reply: Reply) -> Taken:
     convoy, repository = reply.convoy, reply.repository
-    house = House(
+    house = plan_reader.House(
         files=repository.files(convoy.base),
         engines=convoy.settings.workers,
         limit=convoy.settings.tasks,
         text=repository.text(convoy.base),
     )
-    tasks = read_plan(reply.text, house, convoy.next_number)
+    tasks = plan_reader.read_plan(reply.text, house, convoy.next_number)
     return Taken(
         command=PlanConvoy(
             convoy=convoy.name,
@@ -429,7 +424,7 @@ def _take_plan(reply: Reply) -> Taken:
             attempt=reply.attempt.number,
             usage=reply.usage,
             scopes=repository.scopes(convoy.base, tasks),
-            warnings=imports_beside(tasks, house),
+            warnings=plan_reader.imports_beside(tasks, house),
         )
     )
 
@@ -469,7 +464,7 @@ def plan_brief(survey: Survey, engines: Iterable[str], limit: int, fence: str) -
     The survey's names are data, and fenced; `engines` has a line for each.
     """
     named = "\n".join(f"  - {line}" for line in engines)
-    form = answer_asked_for("the plan", PlanAnswer, FILE)
+    form = answer_asked_for("the plan", plan_reader.PlanAnswer, FILE)
     told = _PLAN_BRIEF.format(asked_for=form, limit=limit, engines=named)
     known = fenced(clean(repository_map(survey)), fence)
     return f"{told}\n## The repository\n\n{known}\n"

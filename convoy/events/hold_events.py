@@ -179,9 +179,6 @@ class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"
         )
 
 
-Gone = Literal["deleted", "transferred"]
-
-
 _DELETED: Final = "its branch {} was deleted"
 
 
@@ -228,7 +225,7 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
 
     SAYS = "Issue #{issue} was {how}."
     issue: int
-    how: Gone
+    how: Literal["deleted", "transferred"]
     """What happened to it."""
 
     def decide(self, state: State) -> Events:

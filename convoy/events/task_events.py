@@ -136,15 +136,14 @@ class TaskMerged(TaskEvent, frozen=True, kw_only=True, tag="task.merged"):
         return f"Task {self.task} was merged as {self.commit[:SHORT]}."
 
     def change(self, state: State) -> State:
-        after = super().change(spent_today(state, self.usage)).without_failures()
-        return after.change_convoy(self.convoy, self._without_older_target)
+        return super().change(spent_today(state, self.usage)).without_failures()
 
-    def _without_older_target(self, convoy: Convoy) -> Convoy:
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         """Give up a candidate that takes the target in without a person's work."""
         built = convoy.sync.candidate
-        if not self.target or built is None or built.work == self.target:
-            return convoy
-        return replace(convoy, sync=replace(convoy.sync, candidate=None))
+        if self.target and built is not None and built.work != self.target:
+            convoy = replace(convoy, sync=replace(convoy.sync, candidate=None))
+        return super().convoy_after(convoy, now)
 
     def task_after(self, task: Task, now: Moment) -> Task:
         return replace(
@@ -169,15 +168,14 @@ class TaskDropped(TaskEvent, frozen=True, kw_only=True, tag="task.dropped"):
     """The person who decided it; empty: no one did."""
 
     def change(self, state: State) -> State:
-        after = super().change(_unopened(state, self.convoy, self.task))
-        return after.change_convoy(self.convoy, self._waited_for_no_more)
+        return super().change(_unopened(state, self.convoy, self.task))
 
     def task_after(self, task: Task, now: Moment) -> Task:
         return replace(
             task, state="dropped", why=self.why, candidate=None, ended_at=now.at
         )
 
-    def _waited_for_no_more(self, convoy: Convoy) -> Convoy:
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         """Free the tasks that waited only because both would have touched the same."""
         for task in convoy.tasks:
             if task.spec.overlaps(self.task):
@@ -185,7 +183,7 @@ class TaskDropped(TaskEvent, frozen=True, kw_only=True, tag="task.dropped"):
                 waits = tuple(wait for wait in task.spec.waits if wait.on != self.task)
                 free = replace(task.spec, after=after, waits=waits)
                 convoy = change_part(convoy, task.number, spec=free)
-        return convoy
+        return super().convoy_after(convoy, now)
 
 
 class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.completed"):

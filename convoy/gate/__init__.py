@@ -18,6 +18,7 @@ are read as they are. That is no wall: whoever encodes, compresses, encrypts or 
 a secret is not found out. https://git-scm.com/docs/diff-format
 """
 
+import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -384,8 +385,6 @@ def gate_of(gate: Gate, task: Task) -> Gate:
 
 _COMMIT: Final = re.compile(rb"^[0-9a-f]{40}\b.*$", re.MULTILINE)
 """How git begins each of several commits."""
-_OCTAL: Final = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
-_ESCAPES: Final = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 
 
 def leaks(
@@ -435,13 +434,6 @@ def _secrets(lines: Sequence[bytes], known: Redaction) -> frozenset[str]:
 def _path(name: bytes) -> str:
     """Return the path that git writes after `+++`, quoted where it must be."""
     name = name.removesuffix(b"\t")
-    if name.startswith(b'"'):
-        name = _OCTAL.sub(_unquoted, name[1:-1])
+    if name.startswith(b'"'):  # git escapes as C does, and so as Python does
+        name = ast.literal_eval(name.decode("latin-1")).encode("latin-1")
     return name.removeprefix(b"b/").decode(errors="surrogateescape")
-
-
-def _unquoted(found: re.Match[bytes]) -> bytes:
-    code = found[1]
-    if len(code) > 1:
-        return bytes((int(code, 8) & 255,))
-    return _ESCAPES.get(code, code)

@@ -105,9 +105,8 @@ def choice_made(
 def _choice_waits_for(convoy: Convoy, choice: Task) -> str:
     if choice.chosen:
         return f"task {choice.chosen} to land"
-    if numbers := ", ".join(
-        str(rival.number) for rival in rivals_under_way(convoy, choice)
-    ):
+    if under_way := rivals_under_way(convoy, choice):
+        numbers = ", ".join(str(rival.number) for rival in under_way)
         return f"rivals that have not finished ({numbers})"
     found = rivals_left(convoy, choice)
     if len(found) == 1:

@@ -114,7 +114,6 @@ class Task(Part, frozen=True, kw_only=True):
     rounds: int = 0
     """For a review: how often it asked for changes since a person last acted."""
     report: records.Report | None = None
-    """The report of a task that ends in one, else None."""
     attempt: Attempt | None = None
     work: Work | None = None
     handed_in: HandedIn | None = None
@@ -141,7 +140,6 @@ class Task(Part, frozen=True, kw_only=True):
     runs: tuple[int, ...] = ()
     """The workflow runs of its attempts, oldest first."""
     begun_at: int = 0
-    """When its first attempt started."""
     worked_ms: int = 0
     """Total time of its sessions, as if they had run one after another."""
     used: records.Usage = records.Usage()

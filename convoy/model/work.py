@@ -10,6 +10,8 @@ who asks for a convoy gets it whole. A change copies only the convoys at hand.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from msgspec import Struct
@@ -76,7 +78,6 @@ class Unmerged(Struct, frozen=True, kw_only=True):
     commit: str
     base: str
     paths: tuple[str, ...]
-    """The files that conflict."""
     merge: str = ""
     """The merge that the newest attempt at it began with; empty: none has begun."""
     at: int
@@ -292,7 +293,6 @@ class TargetRules(Struct, frozen=True, kw_only=True):
 
     pull_request: bool = False
     reviews: int = 0
-    """How many approving reviews."""
     owners: bool = False
     """Whether the owners of the code must review it."""
     resolved: bool = False
@@ -308,7 +308,6 @@ class TargetRules(Struct, frozen=True, kw_only=True):
     deployed: tuple[str, ...] = ()
     """The environments to which the work must have been deployed."""
     methods: tuple[Strategy, ...] = ("merge", "squash", "rebase")
-    """How its pull requests may be merged."""
     passes: bool = False
     """Whether the bot may pass all of these by."""
     unknown: tuple[str, ...] = ()
@@ -478,25 +477,18 @@ class Summarized(Protocol):
 C = TypeVar("C", bound=Summarized)
 
 
+@dataclass(eq=False)
 class Packed(Generic[C]):
     """A convoy as bytes, unpacked when it is first asked for."""
 
-    __slots__ = ("_unpack", "_whole", "data", "summary")
+    summary: ConvoySummary
+    data: bytes
+    unpack: Callable[[bytes], C]
 
-    def __init__(
-        self, summary: ConvoySummary, data: bytes, unpack: Callable[[bytes], C]
-    ) -> None:
-        self.summary = summary
-        self.data = data
-        self._unpack = unpack
-        self._whole: C | None = None
-
-    @property
+    @cached_property
     def whole(self) -> C:
         """The convoy; the same object each time."""
-        if self._whole is None:
-            self._whole = self._unpack(self.data)
-        return self._whole
+        return self.unpack(self.data)
 
 
 class Convoys(Mapping[str, C]):

@@ -274,14 +274,10 @@ def role_of(action: Action) -> Role | None:
         return action.role
     if isinstance(action, Begin | Collect) and action.task == 0:
         return "mayor"
+    if isinstance(action, Do) and action.intent.kind == "dispatch":
+        return "witness" if action.intent.task else "mayor"
     if isinstance(action, Do):
-        witness: Role = "witness" if action.intent.task else "mayor"
-        kinds: dict[str, Role] = {
-            "dispatch": witness,
-            "pull": "refinery",
-            "land": "refinery",
-        }
-        return kinds.get(action.intent.kind)
+        return "refinery" if action.intent.kind in ("pull", "land") else None
     return next((role for role, own in _ROLES.items() if type(action) in own), None)
 
 

@@ -31,7 +31,7 @@ from convoy.owed import Action, Hear, Look, Note, Patience
 from convoy.owed.landings import merges, ways
 from convoy.rules import landing, people, starting, sub_issues
 from convoy.rules.turns import sync_task, turns
-from convoy.rules.verdict import Observed
+from convoy.rules.verdict import IssueSeen, Observed
 
 UNTRIED_MS: Final = 600_000
 """What is due for so long and was not tried is wanted no more, such as a check of a
@@ -135,18 +135,15 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
             # convoy. Once the target has been taken in, it shows.
             target, tip = (
                 look.tip(convoy.target),
-                look.tip(ids.base_branch(convoy.name)),
+                look.tip(ids.base_branch(intent.convoy)),
             )
-            is_behind = (
-                target != landing.target_taken_in(convoy) and sync_task(convoy) is None
-            )
+            is_new = target != landing.target_taken_in(convoy)
+            is_behind = is_new and sync_task(convoy) is None
             if not intent.task and (tip == target or is_behind):
                 continue
         elif convoy and intent.kind == "land":
-            kept = (
-                convoy.issue_is in ("closed", "paused") or convoy.taken_out is not None
-            )
-            if kept and not convoy.ended:
+            is_closed = convoy.issue_is in ("closed", "paused")
+            if (is_closed or convoy.taken_out) and not convoy.ended:
                 continue  # a person has said no by hand since
         if state.may_try(intent.item, look.now):
             yield owed.Do(intent)
@@ -209,10 +206,15 @@ def _pushes(convoy: Convoy, task: Task | None, observed: Observed) -> Iterator[A
 
 def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     """Yield what people did to the convoy's issue and to its pull requests."""
-    if convoy.given is not None:
+    issue = observed.issues.get(convoy.issue)
+    if issue and issue.unlabelled_by:
+        why = f"cancelled: {issue.unlabelled_by} removed the label"
+        end = ConvoyFailed(convoy=convoy.name, why=why, by=issue.unlabelled_by)
+        yield Hear(None, end)
+    elif convoy.given is not None:
         yield from _gestures_on_given(convoy, convoy.given, observed)
-    else:
-        yield from _issue_gestures(convoy, observed)
+    elif issue is not None:
+        yield from _issue_gestures(convoy, issue, observed)
     branch = ids.base_branch(convoy.name)
     if ids.HEADS + branch not in observed.refs:
         return  # the forge closed all its pull requests with it
@@ -253,10 +255,6 @@ def _gestures_on_given(
     convoy: Convoy, given: GivenPull, observed: Observed
 ) -> Iterator[Action]:
     """Yield the end of a convoy whose pull request is not what was given any more."""
-    issue = observed.issues.get(convoy.issue)
-    if issue is not None and issue.unlabelled_by:
-        yield _unlabelled(convoy, issue.unlabelled_by)
-        return
     seen = observed.pulls.get(given.number)
     if seen is None or landing.merged_commit(convoy, observed):
         return
@@ -273,20 +271,12 @@ def _gestures_on_given(
         yield Note("refinery", ConvoyFailed(convoy=convoy.name, why=why))
 
 
-def _unlabelled(convoy: Convoy, by: str) -> Hear:
-    why = f"cancelled: {by} removed the label"
-    return Hear(None, ConvoyFailed(convoy=convoy.name, why=why, by=by))
-
-
-def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[Hear]:
+def _issue_gestures(
+    convoy: Convoy, seen: IssueSeen, observed: Observed
+) -> Iterator[Hear]:
     name, issue = convoy.name, convoy.issue
-    seen = observed.issues.get(issue)
-    if seen is None:
-        return
     if seen.gone:
         yield Hear(None, hold_events.IssueGone(convoy=name, issue=issue, how=seen.gone))
-    elif seen.unlabelled_by:
-        yield _unlabelled(convoy, seen.unlabelled_by)
     elif seen.open:
         if convoy.issue_is != "open":
             yield Hear(None, hold_events.IssueReopened(convoy=name, issue=issue))
@@ -327,8 +317,6 @@ def _gesture_on_pull(
         )
 
 
-# --- sessions -------------------------------------------------------------------------
-
 TOO_MANY = "too many attempts in a row failed ({}, across all convoys)"
 
 
@@ -363,20 +351,16 @@ def _unaffordable(convoy: Convoy, at: starting.Moment) -> Iterator[Action]:
 
     If only today's is spent, what could start waits for the next day.
     """
-    name = convoy.name
+    name, until = convoy.name, starting.next_day(at.now)
     for task in convoy.spenders:
         if starting.is_kept(convoy, task, at, {*starting.PASSING, "money"}):
             continue
-        today = (
-            starting.closed_today(convoy, task, at) if task.not_before <= at.now else ""
-        )
+        number, waits = task.number, task.not_before > at.now
         if why := starting.overspent(convoy, task):
-            yield Note(
-                "refinery", people.BlockTask(convoy=name, task=task.number, why=why)
-            )
-        elif today:
-            until, number = starting.next_day(at.now), task.number
-            wait = people.DeferTask(convoy=name, task=number, until=until, why=today)
+            stop = people.BlockTask(convoy=name, task=number, why=why)
+            yield Note("refinery", stop)
+        elif (why := starting.closed_today(convoy, task, at)) and not waits:
+            wait = people.DeferTask(convoy=name, task=number, until=until, why=why)
             yield Note("witness", wait)
 
 

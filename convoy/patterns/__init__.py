@@ -244,9 +244,6 @@ def template(text: str, name: str, file: str) -> Template:
     return found
 
 
-# --- what is wrong --------------------------------------------------------------------
-
-
 def _form_fault(source: YamlSource, fault: Any) -> str:  # noqa: ANN401  pydantic's own
     place: YamlPlace = ()  # what of pydantic's way is in the file: some is its own
     data = source.data
@@ -257,7 +254,8 @@ def _form_fault(source: YamlSource, fault: Any) -> str:  # noqa: ANN401  pydanti
     line = source.line_of(place)
     where = ".".join(map(str, place)) or "the template"
     if fault["type"] == "extra_forbidden":
-        known, key = _keys_at(place), str(place[-1])
+        form = _FORMS.get(place[0] if place[1:] else "", Template)
+        known, key = tuple(form.model_fields), str(place[-1])
         allowed = f"{', '.join(known)}{did_you_mean(key, known)}"
         return f'line {line}: unknown key "{cut(key, 60)}"; allowed: {allowed}'
     if fault["type"] == "missing":
@@ -276,10 +274,6 @@ _FORMS: Final[Mapping[int | str, type[Form]]] = {
     "legs": Step,
     "synthesis": Synthesis,
 }
-
-
-def _keys_at(place: YamlPlace) -> tuple[str, ...]:
-    return tuple(_FORMS.get(place[0] if place[1:] else "", Template).model_fields)
 
 
 def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:

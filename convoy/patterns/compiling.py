@@ -97,7 +97,6 @@ class _Making:
     last: dict[str, tuple[int, ...]] = field(default_factory=lambda: defaultdict(tuple))
     """The tasks whose end is the end of each step."""
     engines: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """The engines of each step's tasks."""
 
     def add(self, step: Step) -> None:
         """Make the tasks of a step whose needs are made already."""
@@ -185,8 +184,6 @@ class _Making:
             told = f"use only {counted(len(known), 'engine')}: {who}"
             self.warnings.append(f"{len(names)} attempts {told}")
         return numbers
-
-    # --- engines --------------------------------------------------------------------
 
     def _engine(self, step: Step, values: Mapping[str, str]) -> str:
         if step.like:

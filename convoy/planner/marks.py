@@ -239,18 +239,16 @@ def _without(
             break
         taken = kept
     marks = [mark for span in taken for mark in span.marks]
-    pieces, at = [], 0
-    for span in sorted(taken, key=lambda span: span.start):
-        gap = " " if text[span.end : span.end + 1].isalnum() else ""
-        pieces += [text[at : span.start], gap]
-        at = max(at, span.end)
-    return "".join((*pieces, text[at:])), marks
+    return _blank(text, taken, is_closed=True), marks
 
 
-def _blank(text: str, spans: Iterable[_Span]) -> str:
+def _blank(text: str, spans: Iterable[_Span], *, is_closed: bool = False) -> str:
+    """Return a text with blanks for the spans, or with no gap between words at all."""
     kept, at = [], 0
     for span in sorted(spans, key=lambda span: span.start):
         gap = re.sub(r"[^\n]", " ", text[max(at, span.start) : span.end])
+        if is_closed:
+            gap = " " if text[span.end : span.end + 1].isalnum() else ""
         kept += [text[at : span.start], gap]
         at = max(at, span.end)
     return "".join((*kept, text[at:]))

@@ -38,7 +38,6 @@ from convoy.text import Unfit, clean, cut, json_answer, redacted
 from grite.resource import overlaps
 
 PLAN_FAULTS: Final = 20
-"""How many faults are reported at once."""
 Words = Annotated[str, Field(min_length=1, max_length=tasklist.INSTRUCTIONS_CHARS)]
 Names = Annotated[tuple[str, ...], Field(max_length=50)]
 
@@ -126,9 +125,6 @@ def read_plan(text: str, house: House, first: int = 1) -> tuple[TaskSpec, ...]:
     made = {n: tuple(map(declared_path, step.creates)) for n, step in steps}
     tasks = tuple(_spec(number, step, first - 1) for number, step in steps)
     return ordered(tasks, house, made)
-
-
-# --- checking -------------------------------------------------------------------------
 
 
 def _faults(answer: PlanAnswer, house: House) -> Iterator[str]:

@@ -114,25 +114,17 @@ def convoy_next(convoy: Convoy, settled: Task) -> Events:
 
     Landed work is offered as the convoy's own pull request; without any, there is none.
     """
-    attended = tuple(attending(convoy, settled))
-    is_merged = settled.state == "merged"  # a session that still runs is wasted
-    ends = tuple(
-        replace(task, state="merged" if is_merged and not task.attempt else "dropped")
-        for task, _ in attended
-    )
-    changed = {task.number: task for task in (*ends, settled)}
+    name, changed, ends = convoy.name, {settled.number: settled}, Events()
+    for task, bond in attending(convoy, settled):
+        if settled.state == "merged" and not task.attempt:
+            ends += (TaskMerged(convoy=name, task=task.number),)
+            changed[task.number] = replace(task, state="merged")
+        else:  # a session that still runs is wasted
+            why = f"{bond} task {settled.number}, which was {settled.state}"
+            ends += (TaskDropped(convoy=name, task=task.number, why=why),)
+            changed[task.number] = replace(task, state="dropped")
     tasks = tuple(changed.get(task.number, task) for task in convoy.tasks)
-    why = f"{{}} task {settled.number}, which was {settled.state}"
-    return (
-        *(
-            TaskMerged(convoy=convoy.name, task=task.number)
-            if task.state == "merged"
-            else TaskDropped(convoy=convoy.name, task=task.number, why=why.format(bond))
-            for task, (_, bond) in zip(ends, attended, strict=True)
-        ),
-        *_stranded(convoy, tasks),
-        *_convoy_after(convoy, tasks),
-    )
+    return (*ends, *_stranded(convoy, tasks), *_convoy_after(convoy, tasks))
 
 
 def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Iterator[TaskBlocked]:

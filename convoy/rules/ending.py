@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from convoy import rules
 from convoy.events import AttemptCommand, Event, Events, Refusal, copied
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import (
@@ -18,19 +19,11 @@ from convoy.events.session_events import (
 )
 from convoy.events.task_events import UNTRIED, TaskBlocked, TaskMerged
 from convoy.kinds import kind_of, rivals
-from convoy.kinds.task_kinds import REVIEW
+from convoy.kinds.task_kinds import REVIEW, looked_at
 from convoy.model import ids
 from convoy.model.records import Cause, Opinion, Report, Usage
 from convoy.model.session_result import wait_ms
 from convoy.model.state import Convoy, State, Task
-from convoy.rules import (
-    convoy_next,
-    given_up,
-    leases_freed,
-    pull_due,
-    queued_again,
-    to_be_changed,
-)
 from convoy.text import counted
 
 SAID_MEANWHILE: Final = "someone commented on its work while it was running"
@@ -50,7 +43,7 @@ class _EndInResult(AttemptCommand, frozen=True, kw_only=True):
         else:
             why = f"the task is now {task.state}"
             ended, then = (copied(WorkRefused, self, why=why),), ()
-        return (*ended, *leases_freed(state, convoy.name, task), *then)
+        return (*ended, *rules.leases_freed(state, convoy.name, task), *then)
 
     def check(self, task: Task) -> None:
         """Refuse an attempt that cannot end so; this one must end in a change."""
@@ -62,7 +55,7 @@ class _EndInResult(AttemptCommand, frozen=True, kw_only=True):
         """Return how it ends, and what follows once its leases are free."""
 
     def merged(self, convoy: Convoy, task: Task) -> Events:
-        after = convoy_next(convoy, replace(task, state="merged"))
+        after = rules.convoy_next(convoy, replace(task, state="merged"))
         return (copied(TaskMerged, self), *after)
 
 
@@ -79,9 +72,9 @@ class AcceptWork(_EndInResult, frozen=True, kw_only=True):
     """Numbers of threads that its agent did not follow, each with the reason."""
 
     def ends(self, state: State, convoy: Convoy, task: Task) -> tuple[Events, Events]:
-        pull = pull_due(state, convoy, task, self.ci_files)
+        pull = rules.pull_due(state, convoy, task, self.ci_files)
         late = any(each.is_open and each.since >= self.attempt for each in task.threads)
-        again = to_be_changed(convoy, task, SAID_MEANWHILE) if late else ()
+        again = rules.to_be_changed(convoy, task, SAID_MEANWHILE) if late else ()
         return (copied(WorkAccepted, self),), (*pull, *self._answers(task), *again)
 
     def _answers(self, task: Task) -> Iterator[ActionIntended]:
@@ -157,17 +150,17 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         convoy, task = self.in_session(state, self.attempt)
-        refused, free = self.ended(task), leases_freed(state, self.convoy, task)
+        refused, free = self.ended(task), rules.leases_freed(state, self.convoy, task)
         if task.spent < convoy.settings.attempts and self._is_alike(task):
             why = f"two attempts failed in the same way within seconds: {self.why}"
-            ends = given_up(state, self.convoy, task, self.cause, why, self.why)
+            ends = rules.given_up(state, self.convoy, task, self.cause, why, self.why)
             return (refused, *free, *ends)
         not_before = 0  # else when the model's vendor may be asked again
         if self.cause == "outage":
             session = task.attempt.session if task.attempt else ""
             pause_ms = wait_ms(session, task.outages + 1, self.asked_s)
             not_before = self.now + pause_ms
-        then = queued_again(
+        then = rules.queued_again(
             state,
             self.convoy,
             task,
@@ -221,15 +214,13 @@ class AcceptReview(_EndInResult, frozen=True, kw_only=True):
         [number] = task.spec.on
         commit = task.attempt.base if task.attempt else ""
         reviewed = copied(WorkReviewed, self, on=number, commit=commit)
-        subject = convoy.task(number)
+        subject = looked_at(convoy, task)
         is_current = subject and subject.work and subject.work.commit == commit
         if self.verdict == "approve" or subject is None or not is_current:
             return (reviewed,), ()
-        if subject.state != "needs-review":
-            return (reviewed,), ()
         if task.rounds < task.spec.rounds:
             why = f"the review by task {task.number} requests changes: {self.text}"
-            return (reviewed,), to_be_changed(convoy, subject, why)
+            return (reviewed,), rules.to_be_changed(convoy, subject, why)
         why = (
             f"it requests changes again after {counted(task.spec.rounds, 'round')}; "
             "drop the review to land the work as it is, or retry the review to "

@@ -6,11 +6,11 @@ waits: the convoy's comment lists the rest. Limits stop tasks, too.
 """
 
 from collections.abc import Iterator
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from convoy import rules
 from convoy.events import ConvoyCommand, Events, Refusal, TaskCommand, copied
 from convoy.events.forge_actions import ActionIntended, pull_wanted
 from convoy.events.people_events import (
@@ -36,31 +36,19 @@ from convoy.kinds.rivals import chosen_among
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import ReviewThread, unending, with_threads
-from convoy.rules import (
-    check_unused,
-    convoy_next,
-    holds_own_work,
-    pull_due,
-    to_be_changed,
-)
 from convoy.rules.turns import dropped_needs, lacking_approvals
 
 
 class Need(Struct, frozen=True, kw_only=True):
     key: str
-    """A key that stays the same as long as the need does."""
-    kind: Literal[
-        "approve the plan",
-        "unblock",
-        "approve the work",
-        "failed",
-        "refused",
-        "let it land",
-        "landing",
-    ]
+    """A key that stays the same as long as the need does; begins with its kind."""
     task: int = 0
     aside: ids.SetAside | None = None
     """What was refused."""
+
+    @property
+    def kind(self) -> str:
+        return self.key.partition("/")[0]
 
 
 def blocked_key(task: Task) -> str:
@@ -71,7 +59,7 @@ def uncalled(state: State, convoy: Convoy) -> tuple[Need, ...]:
     """Return what to call people for now: everything that waits, or nothing."""
     needs: tuple[Need, ...] = ()
     if convoy.state == "failed" and (convoy.tasks or convoy.mayor):
-        needs = (Need(key=FAILED_KEY, kind="failed"),)
+        needs = (Need(key=FAILED_KEY),)
     if not convoy.ended and not convoy.held:
         needs = tuple(_of_live(state, convoy))
     return () if any(need.key in convoy.called for need in needs) else needs
@@ -89,25 +77,25 @@ def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
     ):
         if aside is not None and not aside.again and not aside.passing:
             key = f"refused/{what}/{aside.rule}"
-            yield Need(key=key, kind="refused", task=number, aside=aside)
+            yield Need(key=key, task=number, aside=aside)
     if convoy.sync.stalled:
-        yield Need(key=f"landing/{convoy.sync.at}", kind="landing")
+        yield Need(key=f"landing/{convoy.sync.at}")
     planned = bool(convoy.tasks)
     # A plan out of the issue's own list is shown as soon as the comment is written.
     if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
-        yield Need(key="plan", kind="approve the plan")
+        yield Need(key="plan")
     if convoy.landing_waits and convoy.settled:
-        yield Need(key=f"landing/{convoy.landing_waits}", kind="let it land")
+        yield Need(key=f"landing/{convoy.landing_waits}")
     for task in convoy.tasks:
         if is_stopped(convoy, task):
-            yield Need(key=blocked_key(task), kind="unblock", task=task.number)
+            yield Need(key=blocked_key(task), task=task.number)
             continue
         is_out = task.held or task.withdrawn or task.taken_out
         if task.state != "needs-review" or is_out or not (task.work and task.pull):
             continue
         if lacking_approvals(convoy, task):  # it waits only for these
             key = f"approve/{task.number}/{task.work.commit[:10]}"
-            yield Need(key=key, kind="approve the work", task=task.number)
+            yield Need(key=key, task=task.number)
 
 
 class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
@@ -141,7 +129,7 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
             raise Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
         if convoy.lands_given is not None:
             raise Refusal("it has no session to stop: use /brat cancel instead")
-        check_unused(convoy, task)
+        rules.check_unused(convoy, task)
         blocked = copied(TaskBlocked, self, wanted_by=self.by)
         return (blocked, *known(convoy.name, self.by, blocked_key(task)))
 
@@ -206,9 +194,9 @@ class DropTask(TaskCommand, frozen=True, kw_only=True):
             raise Refusal(f"{self.convoy} has no task {self.task}")
         if task.settled:
             raise Refusal(f"task {self.task} of {self.convoy} is already done")
-        check_unused(convoy, task)
+        rules.check_unused(convoy, task)
         dropped = copied(TaskDropped, self, wanted_by=self.by)
-        then = convoy_next(convoy, replace(task, state="dropped"))
+        then = rules.convoy_next(convoy, replace(task, state="dropped"))
         stuck = {event.task for event in then if isinstance(event, TaskBlocked)}
         keys = (blocked_key(other) for other in convoy.tasks if other.number in stuck)
         failed = (FAILED_KEY for event in then if isinstance(event, ConvoyFailed))
@@ -239,16 +227,16 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
         if convoy.issue_is == "gone":
             raise Refusal(f"issue #{convoy.issue} was deleted or transferred")
         tasks = tasks_taken_up(convoy)
-        if convoy.tasks and not tasks and not holds_own_work(convoy):
+        if convoy.tasks and not tasks and not rules.holds_own_work(convoy):
             raise Refusal(f"nothing is left to do in {convoy.name}")
         numbers = tuple(task.number for task in tasks)
         retried = copied(ConvoyRetried, self, tasks=numbers)
         pulls: Events = ()  # those that were not opened because it failed
-        if not tasks and holds_own_work(convoy) and convoy.pull is None:
+        if not tasks and rules.holds_own_work(convoy) and convoy.pull is None:
             pulls = pull_wanted(state, convoy.name, 0)
         for task in tasks:
             if task.work:
-                pulls += pull_due(state, convoy, task, task.work.ci_files)
+                pulls += rules.pull_due(state, convoy, task, task.work.ci_files)
         still = standstill(state, convoy) if convoy.tasks else ()
         return (retried, *pulls, *still)
 
@@ -291,7 +279,7 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Events:
         """Accept the same work on another base; it needs approval again."""
         convoy, task = self.task_in(state, "needs-review")
-        check_unused(convoy, task)
+        rules.check_unused(convoy, task)
         check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
             raise Refusal(
@@ -312,10 +300,10 @@ class ReviseTask(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         convoy, task = self.task_in(state, "needs-review")
-        check_unused(convoy, task)
+        rules.check_unused(convoy, task)
         check_unjudged(convoy, task)
         why = f"{self.by} asks for changes: {self.text}"
-        events = to_be_changed(convoy, task, why, self.by)
+        events = rules.to_be_changed(convoy, task, why, self.by)
         if not any(isinstance(event, TaskBlocked) for event in events):
             return events
         return (*events, *known(self.convoy, self.by, blocked_key(task)))

@@ -144,7 +144,6 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
     target: str
     why: str
     paths: tuple[str, ...] = ()
-    """The files that conflict."""
     said: str = ""
     """CI's text."""
     lost: bool = False

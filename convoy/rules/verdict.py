@@ -124,7 +124,6 @@ class Mergeable(Struct, frozen=True, kw_only=True):
     review: str = ""
     """GraphQL's `reviewDecision`; empty: none is required, or none is known."""
     queued: bool = False
-    """Whether it stands in the forge's merge queue."""
     dequeued_by: str = ""
     """The person who took it out of that queue last; empty: no person did."""
 

@@ -23,7 +23,6 @@ from msgspec import Struct
 from convoy.text.strangers_data import TooMuch, toml_table
 
 HEADLINE_NAMES: Final = 3
-"""How many names a headline has."""
 TEST_LINE_CHARS: Final = 200
 _NAME: Final = re.compile(
     r"""^(?:
@@ -94,8 +93,7 @@ def failing_tests(text: str) -> tuple[str, ...]:
 def headline(text: str) -> str:
     """Return one line that says what failed: the tests, else the last line that tells.
 
-    Returns:
-        "" where the text has no word.
+    Empty: the text has no word.
     """
     names = failing_tests(text) or compiler_errors(text)
     if not names:
@@ -116,7 +114,6 @@ def compiler_errors(text: str) -> tuple[str, ...]:
 
 
 MOST_PLACES: Final = 10
-"""How many places are named at most."""
 _LINE: Final = 10 * TEST_LINE_CHARS
 _BEFORE: Final = re.compile(
     r"[ \t]*(?:at (?:.* \()?|\u276f |--> |thread .* panicked at )?(?:\./)?"

@@ -136,7 +136,6 @@ def explained_task(
         "schema_version": SCHEMA_VERSION,
         "convoy": convoy.name,
         "task": task.number,
-        "state": task.state,
         "reasons": list(reasons(state, convoy, task, now)),
     }
 

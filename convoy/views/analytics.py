@@ -6,7 +6,6 @@ Everything is counted from `ChangeHistory`, so it is as exact as the log.
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import pairwise
 from math import inf
 from statistics import median, quantiles
@@ -17,7 +16,7 @@ from msgspec import Struct
 from convoy.events.session_events import DAY_MS
 from convoy.model.records import Usage
 from convoy.model.session_result import dollars
-from convoy.text import counted
+from convoy.text import counted, iso
 from convoy.views.history import Change, ChangeHistory
 
 STAGES: Final = ("waiting", "working", "landing")
@@ -86,7 +85,6 @@ def analytics(history: ChangeHistory) -> Analytics:
     stages = {name: _spread(each) for name, each in zip(STAGES, times, strict=False)}
     counts = Counter(one.ended // DAY_MS for one in landed)
     days = range(min(counts), max(counts) + 1) if counts else ()
-    dates = (datetime.fromtimestamp(day * DAY_MS / 1000, UTC) for day in days)
     engines: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in landed:
         engines[change.engine, change.kind].append(change)
@@ -96,9 +94,7 @@ def analytics(history: ChangeHistory) -> Analytics:
         sessions=sum(one.sessions for one in landed),
         ci_runs=sum(one.ci_runs for one in landed),
         usd=used.usd,
-        per_day=tuple(
-            (f"{at:%Y-%m-%d}", counts[n]) for at, n in zip(dates, days, strict=True)
-        ),
+        per_day=tuple((iso(day * DAY_MS)[:10], counts[day]) for day in days),
         stages=stages,
         engines=tuple(
             EngineShare(
@@ -163,12 +159,10 @@ def engine_costs(history: ChangeHistory, since: int) -> tuple[EngineCost, ...]:
     for one in history.spent:
         if one.at >= since:
             groups[one.engine].append(one.usage)
-    sums = {engine: sum(some, Usage()) for engine, some in groups.items()}
     costs = (
-        EngineCost(
-            engine=name, sessions=len(groups[name]), tokens=used.tokens, usd=used.usd
-        )
-        for name, used in sums.items()
+        EngineCost(engine=name, sessions=len(some), tokens=used.tokens, usd=used.usd)
+        for name, some in groups.items()
+        for used in [sum(some, Usage())]
     )
     return tuple(sorted(costs, key=lambda one: (-one.usd, -one.tokens, one.engine)))
 

@@ -149,7 +149,6 @@ class PastSession(Struct, frozen=True, kw_only=True):
     base: str = ""
     """The commit that its work is measured from."""
     files: tuple[str, ...] = ()
-    """The files that its work changes."""
     acceptance: str = ""
     """The command that had to accept its work; empty: none."""
     walls: tuple[str, ...] | None = None
@@ -441,7 +440,12 @@ class DecisionHistory:
         self._convoys: dict[str, deque[PersonDecision]] = {}
 
     def read(self, at: int, fact: Event) -> None:
-        name, by = getattr(fact, "convoy", ""), _decided_by(fact)
+        name, by = getattr(fact, "convoy", ""), ""
+        if isinstance(fact, TaskQueued | TaskBlocked | TaskDropped):
+            by = fact.wanted_by
+        if not by and not isinstance(fact, _NO_DECISION):
+            said = (getattr(fact, each, "") for each in ("by", "person"))
+            by = next((each for each in said if isinstance(each, str) and each), "")
         if name and by:
             known = _newest(self._convoys, name, partial(deque, maxlen=MOST_DECISIONS))
             right = "maintain" if isinstance(fact, MAINTAIN) else "write"
@@ -450,12 +454,3 @@ class DecisionHistory:
     def of(self, convoy: str) -> tuple[PersonDecision, ...]:
         """Return the decisions in a convoy, the newest first."""
         return tuple(reversed(self._convoys.get(convoy, ())))
-
-
-def _decided_by(fact: Event) -> str:
-    if isinstance(fact, _NO_DECISION):
-        return ""
-    if isinstance(fact, TaskQueued | TaskBlocked | TaskDropped) and fact.wanted_by:
-        return fact.wanted_by
-    names = (getattr(fact, field, "") for field in ("by", "person"))
-    return next((name for name in names if isinstance(name, str) and name), "")

@@ -313,27 +313,17 @@ def unread_issues(
     `commands` make brat read them; empty: its loop runs and soon will.
     """
     at_work = {convoy.issue for convoy in state.live()}
-    for issue in issues:
-        if issue.number not in at_work:
-            why = f"issue #{issue.number} {issue.title!r} has not been read yet: "
-            reason = _reason(issue, state, commands)
-            yield Intervention(
-                kind="issue_next" if reason == SOON else "unread_issue",
-                issue=issue.number,
-                why=why + reason,
-                commands=() if issue.never else commands,
-            )
-
-
-def _reason(issue: LabelledIssue, state: State, commands: tuple[str, ...]) -> str:
-    if issue.never:
-        return f"its label {issue.never} tells brat to ignore it"
-    items = (
-        ids.item("issue", issue.number),
-        ids.item("delivery", f"sweep-{issue.number}"),
-    )
-    for aside in filter(None, (state.aside_of(item) for item in items)):
-        return f"brat will try again: {aside.why}"
-    if commands:
-        return "no mayor has run since it was labelled"
-    return SOON
+    for issue in (each for each in issues if each.number not in at_work):
+        number, name = issue.number, f"issue #{issue.number} {issue.title!r}"
+        reason = "no mayor has run since it was labelled" if commands else SOON
+        own = ids.item("delivery", f"sweep-{number}"), ids.item("issue", number)
+        for aside in filter(None, map(state.aside_of, own)):
+            reason = f"brat will try again: {aside.why}"
+        if issue.never:
+            reason = f"its label {issue.never} tells brat to ignore it"
+        yield Intervention(
+            kind="issue_next" if reason == SOON else "unread_issue",
+            issue=number,
+            why=f"{name} has not been read yet: {reason}",
+            commands=() if issue.never else commands,
+        )

@@ -265,8 +265,6 @@ def unread_rules(landing: Landing) -> str:
     return f"The bot cannot read {what}, {learns}." if what else ""
 
 
-# --- the merge train ------------------------------------------------------------------
-
 CheckMark = Literal["passed", "failed", "under way"]
 _VERDICT_WORDS: Final = {
     "none": "CI has not started",
