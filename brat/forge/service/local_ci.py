@@ -110,10 +110,8 @@ class Judge:
         if check.job.pid is not None and check.job.born is not None:
             programs.end_tree(check.job.pid, check.job.born)
         job = Job(ref=check.job.ref)
-        with self._store.change():
-            check = self._store.check_runs.put(
-                replace(check, status="queued", conclusion=None, job=job)
-            )
+        checks = self._store.check_runs
+        check = checks.change(check, status="queued", conclusion=None, job=job)
         self._spawn(repo, check)
 
     def follow(self, repo: Repository, actor: User, moves: list[Move]) -> None:
@@ -140,9 +138,8 @@ class Judge:
     def _queued(
         self, repo: Repository, actor: User, branch: str, commit: str
     ) -> CheckRun:
-        check = self._store.check_runs.put(
+        check = self._store.check_runs.add(
             CheckRun(
-                id=self._store.next_id(),
                 repo=repo.id,
                 head_sha=commit,
                 name=NAME,
@@ -192,12 +189,8 @@ class Judge:
             kept = KeptTrees(self._context.forge.folder / "ci-kept" / str(repo.id))
             await asyncio.to_thread(kept.take, folder)
             try:
-                check = self._put(
-                    replace(
-                        check,
-                        status="in_progress",
-                        started_at=self._context.forge.now(),
-                    )
+                check = self._store.check_runs.change(
+                    check, status="in_progress", started_at=self._context.forge.now()
                 )
                 conclusion, output = await self._run(repo, check, folder)
             finally:
@@ -308,7 +301,8 @@ class Judge:
         told = {"GITHUB_SHA": check.head_sha, "GITHUB_REF_NAME": job.ref}
         pid = await self._warm.start(box.argv, folder, box.env | told, log, box.fds)
         since = programs.born(pid) or 0.0
-        self._put(replace(check, job=replace(job, pid=pid, born=since)))
+        job = replace(job, pid=pid, born=since)
+        self._store.check_runs.change(check, job=job)
         loop, proxy = asyncio.get_running_loop(), box.proxy
         if proxy:
             loop.add_reader(proxy, proxy.take)
@@ -332,24 +326,19 @@ class Judge:
         self, repo: Repository, check: CheckRun, conclusion: Conclusion, output: Output
     ) -> None:
         job = replace(check.job, pid=None, born=None) if check.job else None
-        check = replace(
-            check,
-            status="completed",
-            conclusion=conclusion,
-            completed_at=self._context.forge.now(),
-            output=output,
-            job=job,
-        )
         with self._store.change():
-            self._store.check_runs.put(check)
+            check = self._store.check_runs.change(
+                check,
+                status="completed",
+                conclusion=conclusion,
+                completed_at=self._context.forge.now(),
+                output=output,
+                job=job,
+            )
             owner = self._context.renderer.owner(repo)
             self._context.events.tell(repo, owner, "completed", check)
         if awaited := self._awaited.pop(check.id, None):
             awaited.set()
-
-    def _put(self, check: CheckRun) -> CheckRun:
-        with self._store.change():
-            return self._store.check_runs.put(check)
 
 
 async def _take(turns: asyncio.Semaphore) -> None:
