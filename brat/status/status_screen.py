@@ -14,7 +14,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from brat.terminal.console import from_here, write
+from brat.terminal.console import from_here, out, say, write
 from convoy.model import ids
 from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, State, Task
@@ -288,28 +288,43 @@ def print_document(told: dict[str, Any]) -> None:
     write(msgspec.json.format(json.dumps(whole), indent=2))
 
 
-def cost_document(convoys: Iterable[Convoy]) -> dict[str, Any]:
+def print_rows(
+    name: str,
+    rows: Sequence[object],
+    drawn: Callable[[], RenderableType],
+    *,
+    as_json: bool,
+    none: str = "",
+) -> None:
+    """Print a list for a program, or as a table; `none` is said where it is empty."""
+    if as_json:
+        print_document({name: msgspec.to_builtins(rows)})
+    elif rows:
+        out.print(drawn())
+    else:
+        say(none or f"no {name}")
+
+
+def cost_rows(convoys: Iterable[Convoy]) -> list[dict[str, Any]]:
     """Return what `brat cost --json` prints; docs/status.md describes every field."""
-    return {
-        "convoys": [
-            {
-                "name": convoy.name,
-                "usage": msgspec.to_builtins(convoy.used),
-                "estimate": msgspec.to_builtins(convoy.estimate),
-                "tasks": [
-                    {
-                        "number": task.number,
-                        "title": task.spec.title,
-                        "attempts": task.started,
-                        "worked_s": task.worked_ms / 1000,
-                        "usage": msgspec.to_builtins(task.used),
-                    }
-                    for task in convoy.spenders
-                ],
-            }
-            for convoy in convoys
-        ],
-    }
+    return [
+        {
+            "name": convoy.name,
+            "usage": convoy.used,
+            "estimate": convoy.estimate,
+            "tasks": [
+                {
+                    "number": task.number,
+                    "title": task.spec.title,
+                    "attempts": task.started,
+                    "worked_s": task.worked_ms / 1000,
+                    "usage": task.used,
+                }
+                for task in convoy.spenders
+            ],
+        }
+        for convoy in convoys
+    ]
 
 
 _LEVEL: Final = "  "
