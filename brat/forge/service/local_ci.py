@@ -30,7 +30,7 @@ from brat.forge.resources.forge_records import (
 )
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
-from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, checkout
+from brat.forge.service.ci_checkout import WORK, CiBox, checkout, keep_tree, take_kept
 from brat.forge.service.programs import WarmRunner
 from brat.forge.storage.git_storage import Bare, Move
 from convoy.model import ids
@@ -74,10 +74,12 @@ class Judge:
         with suppress(FileNotFoundError):
             (folder / "ci").rename(left / token_hex(8))
         Thread(target=shutil.rmtree, args=(left, True), daemon=True).start()
-        for repo in self._store.repositories.all():
-            for check in self._store.check_runs.all():
-                if check.repo == repo.id and check.status != "completed":
-                    self._again(repo, check)
+        repositories = self._store.repositories
+        for check in self._store.check_runs.all():
+            repo = repositories.get(check.repo)
+            if repo and check.status != "completed":
+                self._again(repo, check)
+        for repo in repositories.all():
             self.look_again(repo)
 
     def look_again(self, repo: Repository) -> None:
@@ -100,15 +102,14 @@ class Judge:
         for _ in range(self._slots[repo.id], most):
             turns.release()
         for _ in range(most, self._slots[repo.id]):
-            self._context.spawn(_take(turns), "one slot less")
+            self._context.spawn(turns.acquire(), "one slot less")
         self._slots[repo.id] = most
 
     def _again(self, repo: Repository, check: CheckRun) -> None:
         """Begin a job anew, whatever became of it."""
         if check.job is None:
             return
-        if check.job.pid is not None and check.job.born is not None:
-            programs.end_tree(check.job.pid, check.job.born)
+        programs.end_tree(check.job.pid, check.job.born)
         job = Job(ref=check.job.ref)
         checks = self._store.check_runs
         check = checks.change(check, status="queued", conclusion=None, job=job)
@@ -165,7 +166,7 @@ class Judge:
                 return
             if check.status == "queued":
                 self._finish(repo, check, "cancelled", GONE)
-            elif job.pid is not None and job.born is not None:
+            else:
                 programs.end_tree(job.pid, job.born)
 
     def _known(self, repo: Repository, commit: str) -> list[CheckRun]:
@@ -186,15 +187,16 @@ class Judge:
                 self._finish(repo, check, "cancelled", GONE)
                 return
             folder = self._context.forge.folder / "ci" / str(check.id)
-            kept = KeptTrees(self._context.forge.folder / "ci-kept" / str(repo.id))
-            await asyncio.to_thread(kept.take, folder)
+            kept = self._context.forge.folder / "ci-kept" / str(repo.id)
+            await asyncio.to_thread(take_kept, kept, folder)
             try:
                 check = self._store.check_runs.change(
                     check, status="in_progress", started_at=self._context.forge.now()
                 )
                 conclusion, output = await self._run(repo, check, folder)
             finally:
-                await asyncio.to_thread(kept.keep, folder, self._slots[repo.id])
+                most = self._slots[repo.id]
+                await asyncio.to_thread(keep_tree, kept, folder, most)
         if conclusion == "success":
             self._grounds.pop(repo.id, None)
         elif conclusion == "failure":
@@ -339,10 +341,6 @@ class Judge:
             self._context.events.tell(repo, owner, "completed", check)
         if awaited := self._awaited.pop(check.id, None):
             awaited.set()
-
-
-async def _take(turns: asyncio.Semaphore) -> None:
-    await turns.acquire()
 
 
 def _changes_program(bare: Bare, commit: str, settings: Ci) -> bool:

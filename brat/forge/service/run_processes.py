@@ -202,7 +202,7 @@ class Starter:
         newest = self._store.runs.change(run, cancelling=True)
         asked = self._cancels.setdefault(run.id, asyncio.Event())
         asked.set()
-        if force and newest.pid is not None and newest.born is not None:
+        if force:
             programs.end_tree(newest.pid, newest.born)
 
     def add_artifact(self, run: Run, name: str, digest: str) -> Artifact:
