@@ -197,7 +197,9 @@ class CheckoutSync:
             lies = None  # it cannot be read, as its reader says
             with suppress(OSError):
                 lies = file.read_bytes()
-            differs = lies != checkouts.committed_file(self.bare, CONFIG)
+            bare = Bare(self.bare)
+            committed = bare.file(bare.ref(bare.head) or "", CONFIG)
+            differs = lies != (committed.data if committed else b"")
         if differs and not self._differs:
             self.tell(f"using the uncommitted version of {file}")
         elif self._differs and not differs:
