@@ -107,38 +107,52 @@ def looked(
 
     `whole` keeps the line breaks of reasons.
     """
-    newer, older = _newer(_shown(state, convoy))
-    waits = status_screen.waits_of(newer, found)
-    parts = (
-        *status_screen.waiting(waits, whole=whole),
-        *status_screen.parts_of(newer, state, wall_clock()),
-    )
-    return Group(*older, *parts) if parts else NOTHING_YET
+    newer, older, following, mine = _seen(state, convoy, found)
+    lines = [
+        line
+        for each in mine
+        for line in status_screen.intervention_lines(each, whole=whole)
+    ]
+    waits = [Text(status_screen.WAITS), *lines] if mine else []
+    parts = status_screen.parts_of(newer, state, wall_clock())
+    seen = (*following, *waits, *parts)
+    return Group(*older, *seen) if seen else NOTHING_YET
 
 
 def watched(state: State, convoy: str | None, found: Waits) -> View:
     """Return the same for a screen that stays, with the waits on top."""
-    newer, older = _newer(_shown(state, convoy))
-    waits = status_screen.waits_of(newer, found)
-    pinned = tuple(
-        Group(*status_screen.intervention_lines(each))
-        for each in status_screen.yours(waits)
-    )
-    if not (newer or pinned):
+    newer, older, following, mine = _seen(state, convoy, found)
+    if not (newer or mine):
         return View(rest=NOTHING_YET)
     parts = status_screen.parts_of(newer, state, wall_clock())
-    return View(
-        rest=Group(*status_screen.next_lines(waits), *parts, *older), pinned=pinned
-    )
+    pinned = (Group(*status_screen.intervention_lines(each)) for each in mine)
+    return View(rest=Group(*following, *parts, *older), pinned=tuple(pinned))
 
 
-def _newer(shown: tuple[Convoy, ...]) -> tuple[tuple[Convoy, ...], tuple[Text, ...]]:
-    """Return the convoys to show whole, and a line on the rest, if there are more."""
+def _seen(
+    state: State, convoy: str | None, found: Waits
+) -> tuple[tuple[Convoy, ...], tuple[Text, ...], tuple[Text, ...], Waits]:
+    """Return the convoys to show whole, and lines on the others and on what is next.
+
+    The last are the waits for a person, in these convoys and in none.
+    """
+    shown = _shown(state, convoy)
     ended = [each for each in shown if each.ended]
     older = {each.name for each in ended[:-ENDED_SHOWN]}
+    newer = tuple(each for each in shown if each.name not in older)
     more = f"{counted(len(older), 'older convoy')} not shown; see: brat convoy list"
-    line = (Text(more, style="dim"),) if older else ()
-    return tuple(each for each in shown if each.name not in older), line
+    names = {"", *(each.name for each in newer)}
+    waits = [each for each in found if each.convoy in names]
+    return (
+        newer,
+        (Text(more, style="dim"),) if older else (),
+        tuple(
+            Text(f"next: {status_screen.one_line(each.why)}")
+            for each in waits
+            if each.kind == status_screen.NEXT
+        ),
+        tuple(each for each in waits if each.kind != status_screen.NEXT),
+    )
 
 
 def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:

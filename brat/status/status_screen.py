@@ -41,14 +41,6 @@ SHORT: Final = 10
 _WORTH_SAYING_S: Final = 1.0
 
 
-def waits_of(
-    convoys: tuple[Convoy, ...], found: tuple[Intervention, ...]
-) -> tuple[Intervention, ...]:
-    """Return what waits in the given convoys, and in none."""
-    names = {"", *(convoy.name for convoy in convoys)}
-    return tuple(each for each in found if each.convoy in names)
-
-
 def parts_of(
     convoys: tuple[Convoy, ...], state: State, now: int
 ) -> Iterator[RenderableType]:
@@ -130,26 +122,6 @@ def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
         what = ", ".join(lease.resource for lease in own)
         until = clock(max(lease.expires for lease in own))
         yield Text(f"lock: {one_line(what)} held by {one_line(holder)} until {until}")
-
-
-def waiting(found: tuple[Intervention, ...], *, whole: bool = False) -> Iterator[Text]:
-    """Yield what the loop takes up next; then each wait for a person, with commands."""
-    yield from next_lines(found)
-    if mine := yours(found):
-        yield Text(WAITS)
-        for each in mine:
-            yield from intervention_lines(each, whole=whole)
-
-
-def next_lines(found: tuple[Intervention, ...]) -> Iterator[Text]:
-    for each in found:
-        if each.kind == NEXT:
-            yield Text(f"next: {one_line(each.why)}")
-
-
-def yours(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
-    """Return what waits for a person, and not for the loop."""
-    return tuple(each for each in found if each.kind != NEXT)
 
 
 def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[Text]:
