@@ -93,8 +93,7 @@ class Judge:
         owner = self._context.renderer.owner(repo)
         for ref, target in self._context.forge.bare(repo).refs(ids.HEADS).items():
             if ref.startswith(QUEUES) and not self._known(repo, target):
-                with self._store.change():
-                    self._consider(repo, owner, ref, target)
+                self._consider(repo, owner, ref, target)
 
     def _allow(self, repo: Repository) -> None:
         """Let as many jobs run as are allowed; those that run already go on."""
@@ -133,23 +132,23 @@ class Judge:
             for one in self._known(repo, commit)
         ):
             return
-        branch = ref.removeprefix(ids.HEADS)
-        self._spawn(repo, self._queued(repo, actor, branch, commit))
+        self._queue(repo, actor, ref.removeprefix(ids.HEADS), commit)
 
-    def _queued(
+    def _queue(
         self, repo: Repository, actor: User, branch: str, commit: str
     ) -> CheckRun:
-        check = self._store.check_runs.add(
-            CheckRun(
-                repo=repo.id,
-                head_sha=commit,
-                name=NAME,
-                app=ACTIONS_APP,
-                started_at=self._context.forge.now(),
-                job=Job(ref=branch),
-            )
+        check = CheckRun(
+            repo=repo.id,
+            head_sha=commit,
+            name=NAME,
+            app=ACTIONS_APP,
+            started_at=self._context.forge.now(),
+            job=Job(ref=branch),
         )
-        self._context.events.tell(repo, actor, "created", check)
+        with self._store.change():
+            check = self._store.check_runs.add(check)
+            self._context.events.tell(repo, actor, "created", check)
+        self._spawn(repo, check)
         return check
 
     def _drop(self, repo: Repository, ref: str, commit: str) -> None:
@@ -221,11 +220,9 @@ class Judge:
         ground = self._grounds.get(repo.id)
         if ground is None or ground.commit != commit:
             owner = self._context.renderer.owner(repo)
-            with self._store.change():
-                queued = self._queued(repo, owner, branch, commit)
+            queued = self._queue(repo, owner, branch, commit)
             self._grounds[repo.id] = Ground(commit, queued.id)
             self._awaited[queued.id] = asyncio.Event()
-            self._spawn(repo, queued)
             return "failure", output
         if awaited := self._awaited.get(ground.check):
             await awaited.wait()
