@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.bare_loop import call
-from brat.forge.service.ci_checkout import KeptTrees, checkout
+from brat.forge.service.ci_checkout import checkout, keep_tree, take_kept
 from brat.forge.storage.git_storage import Bare
 from grite import git
 
@@ -17,13 +17,13 @@ FOLDER: Final = 100
 def checkout_cost(folder: Path, repeats: int) -> dict[str, object]:
     """Check out commits that differ in a file: the first anew, the rest from it."""
     bare, commits = _repository(folder, repeats + 1)
-    job, kept, took = folder / "job", KeptTrees(folder / "kept"), []
+    job, kept, took = folder / "job", folder / "kept", []
     for commit in commits:
         begun = time.perf_counter()
-        kept.take(job)
+        take_kept(kept, job)
         checkout(bare, commit, job, None)
         took.append(time.perf_counter() - begun)
-        kept.keep(job, most=1)
+        keep_tree(kept, job, most=1)
     anew_s, *again = took
     kept_s = sorted(again)[repeats // 2]
     return {

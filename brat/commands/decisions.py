@@ -25,8 +25,8 @@ from typing import Any, Final, Self
 
 import click
 import httpx
-import msgspec
 import pygit2
+from rich.table import Table
 
 from bot import wall_clock
 from bot.dashboard.access_policy import LOCAL_PREFIX
@@ -53,8 +53,8 @@ from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import NO_REPOSITORY
 from brat.repository.remote_forge import is_near, origin_of
 from brat.status.find_task import live_or_named, only_one
-from brat.status.status_screen import plain_table, print_document
-from brat.terminal.console import out, say
+from brat.status.status_screen import plain_table, print_rows
+from brat.terminal.console import say
 from convoy.model.state import State
 from convoy.text import clean
 from grite.errors import BratError, Unavailable
@@ -268,18 +268,17 @@ async def _by_the_loop(
 
 def show_leases(repo: Path, *, as_json: bool) -> None:
     state, now = Reader(log_repository(repo)).read(), wall_clock()
-    if as_json:
-        print_document({"locks": msgspec.to_builtins([*state.leases.values()])})
-        return
-    table = plain_table("resource", "holder", "until", "")
-    for lease in sorted(state.leases.values(), key=lambda each: each.resource):
-        until = datetime.fromtimestamp(lease.expires / 1000, UTC)
-        over = "expired" if lease.expires <= now else ""
-        table.add_row(lease.resource, lease.holder, f"{until:%H:%M:%S} UTC", over)
-    if state.leases:
-        out.print(table)
-    else:
-        say("no locks are held")
+    leases = [*state.leases.values()]
+
+    def drawn() -> Table:
+        table = plain_table("resource", "holder", "until", "")
+        for lease in sorted(leases, key=lambda each: each.resource):
+            until = datetime.fromtimestamp(lease.expires / 1000, UTC)
+            over = "expired" if lease.expires <= now else ""
+            table.add_row(lease.resource, lease.holder, f"{until:%H:%M:%S} UTC", over)
+        return table
+
+    print_rows("locks", leases, drawn, as_json=as_json, none="no locks are held")
 
 
 def change_lease(

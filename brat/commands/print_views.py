@@ -4,10 +4,9 @@
 """
 
 import re
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 import msgspec
@@ -108,38 +107,52 @@ def looked(
 
     `whole` keeps the line breaks of reasons.
     """
-    newer, older = _newer(_shown(state, convoy))
-    waits = status_screen.waits_of(newer, found)
-    parts = (
-        *status_screen.waiting(waits, whole=whole),
-        *status_screen.parts_of(newer, state, wall_clock()),
-    )
-    return Group(*older, *parts) if parts else NOTHING_YET
+    newer, older, following, mine = _seen(state, convoy, found)
+    lines = [
+        line
+        for each in mine
+        for line in status_screen.intervention_lines(each, whole=whole)
+    ]
+    waits = [Text(status_screen.WAITS), *lines] if mine else []
+    parts = status_screen.parts_of(newer, state, wall_clock())
+    seen = (*following, *waits, *parts)
+    return Group(*older, *seen) if seen else NOTHING_YET
 
 
 def watched(state: State, convoy: str | None, found: Waits) -> View:
     """Return the same for a screen that stays, with the waits on top."""
-    newer, older = _newer(_shown(state, convoy))
-    waits = status_screen.waits_of(newer, found)
-    pinned = tuple(
-        Group(*status_screen.intervention_lines(each))
-        for each in status_screen.yours(waits)
-    )
-    if not (newer or pinned):
+    newer, older, following, mine = _seen(state, convoy, found)
+    if not (newer or mine):
         return View(rest=NOTHING_YET)
     parts = status_screen.parts_of(newer, state, wall_clock())
-    return View(
-        rest=Group(*status_screen.next_lines(waits), *parts, *older), pinned=pinned
-    )
+    pinned = (Group(*status_screen.intervention_lines(each)) for each in mine)
+    return View(rest=Group(*following, *parts, *older), pinned=tuple(pinned))
 
 
-def _newer(shown: tuple[Convoy, ...]) -> tuple[tuple[Convoy, ...], tuple[Text, ...]]:
-    """Return the convoys to show whole, and a line on the rest, if there are more."""
+def _seen(
+    state: State, convoy: str | None, found: Waits
+) -> tuple[tuple[Convoy, ...], tuple[Text, ...], tuple[Text, ...], Waits]:
+    """Return the convoys to show whole, and lines on the others and on what is next.
+
+    The last are the waits for a person, in these convoys and in none.
+    """
+    shown = _shown(state, convoy)
     ended = [each for each in shown if each.ended]
     older = {each.name for each in ended[:-ENDED_SHOWN]}
+    newer = tuple(each for each in shown if each.name not in older)
     more = f"{counted(len(older), 'older convoy')} not shown; see: brat convoy list"
-    line = (Text(more, style="dim"),) if older else ()
-    return tuple(each for each in shown if each.name not in older), line
+    names = {"", *(each.name for each in newer)}
+    waits = [each for each in found if each.convoy in names]
+    return (
+        newer,
+        (Text(more, style="dim"),) if older else (),
+        tuple(
+            Text(f"next: {status_screen.one_line(each.why)}")
+            for each in waits
+            if each.kind == status_screen.NEXT
+        ),
+        tuple(each for each in waits if each.kind != status_screen.NEXT),
+    )
 
 
 def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
@@ -166,17 +179,16 @@ def task(repo: Path, number: int, convoy: str | None, *, as_json: bool) -> None:
 
 def cost(repo: Path, convoy: str | None, *, as_json: bool) -> None:
     shown = _shown(Reader(log_repository(repo)).read(), convoy)
-    if as_json:
-        status_screen.print_document(status_screen.cost_document(shown))
-    elif shown:
-        out.print(status_screen.cost_table(shown))
-    else:
-        say(NOTHING_YET)
+    rows = status_screen.cost_rows(shown)
+    drawn = partial(status_screen.cost_table, shown)
+    status_screen.print_rows("convoys", rows, drawn, as_json=as_json, none=NOTHING_YET)
 
 
 def convoys(repo: Path, *, as_json: bool) -> None:
-    told = partial(views.convoys, now=wall_clock())
-    _table(repo, as_json, "convoys", told, status_screen.convoys_table)
+    state = Reader(log_repository(repo)).read()
+    rows = views.convoys(state, wall_clock())
+    drawn = partial(status_screen.convoys_table, state)
+    status_screen.print_rows("convoys", rows, drawn, as_json=as_json)
 
 
 def sessions(
@@ -190,18 +202,16 @@ def sessions(
     if every:
         _all_sessions(repo, convoy, as_json=as_json)
         return
-    printed = _last_lines(repo)
+    printed, reader = _last_lines(repo), Reader(log_repository(repo))
 
-    def drawn(state: State) -> RenderableType:
-        return status_screen.sessions_table(state, wall_clock(), printed)
+    def drawn() -> RenderableType:
+        return status_screen.sessions_table(reader.read(), wall_clock(), printed)
 
     if watch:
-        reader = Reader(log_repository(repo))
-        live_screen.watch(
-            lambda: View(drawn(reader.read())), "running agents", "brat session list"
-        )
+        live_screen.watch(lambda: View(drawn()), "running agents", "brat session list")
     else:
-        _table(repo, as_json, "sessions", views.sessions, drawn)
+        rows = views.sessions(reader.read())
+        status_screen.print_rows("sessions", rows, drawn, as_json=as_json)
 
 
 def _last_lines(path: Path) -> status_screen.LastLine:
@@ -231,23 +241,21 @@ def _all_sessions(repo: Path, convoy: str | None, *, as_json: bool) -> None:
         for name in names
         for one in past_sessions(name, facts)
     ]
-    if as_json:
-        told = [
-            {
-                "name": name,
-                "engine": one.engine,
-                "begun_ms": one.begun,
-                "ended_ms": one.ended,
-                "how": one.how,
-                "why": one.why,
-            }
-            for name, one in found
-        ]
-        status_screen.print_document({"sessions": told})
-    elif found:
-        table = status_screen.plain_table(
-            "session", "engine", "began", "took", "how", "why"
-        )
+    rows = [
+        {
+            "name": name,
+            "engine": one.engine,
+            "begun_ms": one.begun,
+            "ended_ms": one.ended,
+            "how": one.how,
+            "why": one.why,
+        }
+        for name, one in found
+    ]
+
+    def drawn() -> RenderableType:
+        columns = ("session", "engine", "began", "took", "how", "why")
+        table = status_screen.plain_table(*columns)
         for name, one in found:
             table.add_row(
                 name,
@@ -255,32 +263,17 @@ def _all_sessions(repo: Path, convoy: str | None, *, as_json: bool) -> None:
                 clock(one.begun),
                 spoken_duration(round(one.took_s)) if one.ended else "",
                 one.how,
-                Text(status_screen.one_line(one.why.partition("\n\n")[0])),
+                Text(status_screen.one_line(one.why)),
             )
-        out.print(table)
-    else:
-        say("no sessions")
+        return table
+
+    status_screen.print_rows("sessions", rows, drawn, as_json=as_json)
 
 
 def queue(repo: Path, *, as_json: bool) -> None:
-    _table(repo, as_json, "queue", views.queue, status_screen.queue_table)
-
-
-def _table(
-    path: Path,
-    as_json: bool,  # noqa: FBT001  private
-    name: str,
-    told: Callable[[State], list[dict[str, Any]]],
-    drawn: Callable[[State], RenderableType],
-) -> None:
-    state = Reader(log_repository(path)).read()
-    rows = told(state)
-    if as_json:
-        status_screen.print_document({name: rows})
-    elif rows:
-        out.print(drawn(state))
-    else:
-        say(f"no {name}")
+    state = Reader(log_repository(repo)).read()
+    drawn = partial(status_screen.queue_table, state)
+    status_screen.print_rows("queue", views.queue(state), drawn, as_json=as_json)
 
 
 _TASK: Final = re.compile(r"(?:task-)?(\d{1,9})", re.ASCII)

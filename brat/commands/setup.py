@@ -13,6 +13,7 @@ made or changed stays.
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +33,6 @@ from brat.repository.remote_forge import origin_of, token_for
 from brat.repository.workflow_files import (
     FOLDER,
     UNPINNED,
-    Differs,
     compare,
     installed_from,
     is_ours,
@@ -41,7 +41,16 @@ from brat.repository.workflow_files import (
     write_missing,
 )
 from brat.setup import secret_steps, steps
-from brat.setup.steps import BRANCH, Look, Place, Step, for_a_person, owed, wanted
+from brat.setup.steps import (
+    BRANCH,
+    Look,
+    Place,
+    Step,
+    for_a_person,
+    owed,
+    step,
+    wanted,
+)
 from brat.terminal.console import agrees, say, typed_key
 from grite import git
 from grite.errors import BratError, GitFailed
@@ -53,7 +62,7 @@ _MARKS: Final = {"wanted": "ok  ", "owed": "do  ", "by hand": "hand"}
 
 
 async def brought_about(
-    plan: Sequence[Step], web: str, ends: tuple[str, str], *, yes: bool
+    plan: Sequence[Step], place: Place, ends: tuple[str, str], *, yes: bool
 ) -> int:
     """Do the steps in order, once the person agrees; return 1 if something is left.
 
@@ -63,38 +72,39 @@ async def brought_about(
     Safe to call again, also after a call that was cut off: each step is looked at
     before anything is done, and what is as wanted is left alone.
     """
-    looks = [await _seen(step, web) for step in plan]
+    looks = [await _seen(each, place) for each in plan]
     for look in looks:
         say(f"  {_MARKS[look.state]}  {look.said}")
-    todo = [
-        step for step, look in zip(plan, looks, strict=True) if look.state == "owed"
-    ]
+    todo = [number for number, look in enumerate(looks) if look.state == "owed"]
     if not todo:
         return _end(looks, ends[1])
     if not agrees("apply this plan?", yes=yes):
         say("nothing was changed")
         return 1
-    for step in todo:
+    for number in todo:
+        each = plan[number]
         try:
-            await step.do()
+            now = await each.look(place)  # what was done before may have changed it
+            if now.state == "owed" and now.do:
+                await now.do()
         except BratError as error:
-            after = _told(step, error, web)
+            after = _told(each, error, place)
         else:
-            after = await _seen(step, web)
+            after = await _seen(each, place)
             if after.state == "owed":  # what was read back
                 said = "the forge accepted the change, but it had no effect"
-                after = for_a_person(f"{said}: {step.by_hand}")
-        looks[plan.index(step)] = after
+                after = for_a_person(f"{said}: {each.by_hand(place)}")
+        looks[number] = after
         say(f"  {_MARKS[after.state]}  {after.said}")
     return _end(looks, ends[0])
 
 
-async def _seen(step: Step, web: str) -> Look:
+async def _seen(seen: Step, place: Place) -> Look:
     """Look; what may not be seen is a person's to do."""
     try:
-        return await step.look()
+        return await seen.look(place)
     except Refused as refused:
-        return _told(step, refused, web)
+        return _told(seen, refused, place)
 
 
 _EXCLUDE: Final = (
@@ -102,9 +112,10 @@ _EXCLUDE: Final = (
 )
 
 
-def _told(step: Step, error: BratError, web: str) -> Look:
+def _told(failed: Step, error: BratError, place: Place) -> Look:
     """Return what a person does instead, why, and on which page."""
-    hand, page, why, refusal = step.by_hand, step.page, str(error), None
+    hand, page, why = failed.by_hand(place), failed.page, str(error)
+    refusal = None
     if isinstance(error, Refused):
         refusal = refusal_of_rest(error)
         said = refusal.why.partition(": ")[2].rstrip(".")
@@ -114,7 +125,7 @@ def _told(step: Step, error: BratError, web: str) -> Look:
     if refusal and refusal.rule == "rule-violation":
         hand, page = _EXCLUDE, "settings/rules"
         why = why if isinstance(error, Refused) else refusal.why.rstrip(".")
-    where = f": {web}/{page}" if web and page else ""
+    where = f": {place.origin.web}/{page}" if page else ""
     return for_a_person(f"{hand} ({why}){where}")
 
 
@@ -141,12 +152,13 @@ def compared_files(found: Mapping[str, bool]) -> Look:
     )
 
 
-def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
+async def _body(place: Place) -> str:
     """Return what the pull request says: what was found, will happen, and is left."""
+    looks = [(each.page, await _seen(each, place)) for each in _FIRST]
     found = [f"- {look.said}" for _, look in looks if look.state == "wanted"]
     left = [
-        f"- [ ] {look.said} ([settings]({web}/{step.page}))"
-        for step, look in looks
+        f"- [ ] {look.said} ([settings]({place.origin.web}/{page}))"
+        for page, look in looks
         if look.state != "wanted"
     ]
     after = (
@@ -160,53 +172,51 @@ def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
     return "\n\n".join(parts)
 
 
-class LocalFilesStep(Step):
-    async def look(self) -> Look:
-        found = self._found()
-        missing = [each.name for each in found if not each.is_there]
-        if missing:
-            return owed(f"write {', '.join(missing)} into {FOLDER}")
-        return compared_files({each.name: each.is_ours for each in found})
+@step("", "")
+async def local_files(place: Place) -> Look:
+    checkout = place.checkout
+    found = compare(checkout, needed(checkout))
+    missing = [each.name for each in found if not each.is_there]
+    if missing:
 
-    async def do(self) -> None:
-        write_missing(self._place.checkout, self._found())
+        async def write() -> None:
+            write_missing(checkout, found)
 
-    def _found(self) -> Sequence[Differs]:
-        return compare(self._place.checkout, needed(self._place.checkout))
-
-
-class LocalUndo(Step):
-    async def look(self) -> Look:
-        there = ", ".join(self._ours())
-        if not there:
-            return wanted(f"{FOLDER} contains no files from brat setup")
-        return owed(f"delete {there} in {FOLDER}")
-
-    async def do(self) -> None:
-        for name in self._ours():
-            (self._place.checkout.top / FOLDER / name).unlink()
-
-    def _ours(self) -> list[str]:
-        """Return what is as setup writes it; what people changed stays."""
-        checkout = self._place.checkout
-        found = compare(checkout, needed(checkout))
-        return [each.name for each in found if each.is_ours]
+        return owed(f"write {', '.join(missing)} into {FOLDER}", write)
+    return compared_files({each.name: each.is_ours for each in found})
 
 
-class WorkflowStep(Step):
-    """Proposes the files that are missing on the default branch."""
+@step("", "")
+async def local_undo(place: Place) -> Look:
+    """What is as setup writes it goes; what people changed stays."""
+    checkout = place.checkout
+    found = compare(checkout, needed(checkout))
+    ours = [each.name for each in found if each.is_ours]
+    if not ours:
+        return wanted(f"{FOLDER} contains no files from brat setup")
 
-    page = "pulls"
-    by_hand = (
-        "run `brat setup --local`, then commit and push the files yourself (the token "
-        "needs permission to write workflows)"
-    )
+    async def delete() -> None:
+        for name in ours:
+            (checkout.top / FOLDER / name).unlink()
 
-    def __init__(self, place: Place, others: Sequence[Step]) -> None:
-        super().__init__(place)
-        self._others, self._web = others, place.origin.web
+    return owed(f"delete {', '.join(ours)} in {FOLDER}", delete)
+
+
+@step(
+    "pulls",
+    "run `brat setup --local`, then commit and push the files yourself (the token "
+    "needs permission to write workflows)",
+)
+async def proposed_files(place: Place) -> Look:
+    """Propose the files that are missing on the default branch."""
+    return await _Proposal(place).look()
+
+
+class _Proposal:
+    def __init__(self, place: Place) -> None:
+        self._place = place
         self._names = needed(place.checkout)
-        self._url = f"{self._web}.git"
+        self._url = f"{place.origin.web}.git"
         self._env = here().for_git() | git.authorization(place.token)
         self._pulls = PullRequests(place.rest, place.origin.repository)
         self._repository = pygit2.Repository(str(place.checkout.top))
@@ -214,34 +224,34 @@ class WorkflowStep(Step):
     async def look(self) -> Look:
         base, head = await asyncio.to_thread(self._heads)
         known = await self._pulls.of(BRANCH, self._place.branch)
+        is_open = known is not None and known.state == "open"
         there, ours = self._texts(base), self._texts(head) if head else {}
         missing = [name for name in self._names if name not in there]
         if not missing:
             return compared_files({each: is_ours(each, there[each]) for each in there})
         listed = ", ".join(missing)
         if any(name not in ours for name in missing):
-            return owed(f"propose {listed} in a pull request from {BRANCH}")
-        if known is None or known.state != "open":
-            return owed(f"open a pull request from {BRANCH} with {listed}")
+            said = f"propose {listed} in a pull request from {BRANCH}"
+            return owed(said, partial(self._propose, head or base, is_open=is_open))
+        if known is None or not is_open:
+            return owed(f"open a pull request from {BRANCH} with {listed}", self._open)
         note = "" if installed_from() else f"; {UNPINNED}"
         merge = f"merge pull request #{known.number}"
         return for_a_person(f"{merge}: it contains {listed}{note}")
 
-    async def do(self) -> None:
-        """Push the branch, unless it is there, and open its pull request."""
-        base, head = await asyncio.to_thread(self._heads)
-        lacks = set(self._names) - set(self._texts(base))
-        if not head or lacks - set(self._texts(head)):
-            signers = await steps.Variable(self._place, secret_steps.SIGNERS).value()
-            made = self._commit(head or base, signers)
-            await asyncio.to_thread(
-                self._git, "push", "--quiet", self._url, f"{made}:refs/heads/{BRANCH}"
-            )
-        known = await self._pulls.of(BRANCH, self._place.branch)
-        if known is None or known.state != "open":
-            looks = [(each, await _seen(each, self._web)) for each in self._others]
-            body = setup_body(looks, self._web)
-            await self._pulls.open(_TITLE, body, head=BRANCH, base=self._place.branch)
+    async def _propose(self, parent: str, *, is_open: bool) -> None:
+        """Push the branch, and open its pull request unless it is there."""
+        signers = await steps.Variable(self._place, secret_steps.SIGNERS).value()
+        made = self._commit(parent, signers)
+        await asyncio.to_thread(
+            self._git, "push", "--quiet", self._url, f"{made}:refs/heads/{BRANCH}"
+        )
+        if not is_open:
+            await self._open()
+
+    async def _open(self) -> None:
+        body = await _body(self._place)
+        await self._pulls.open(_TITLE, body, head=BRANCH, base=self._place.branch)
 
     def _heads(self) -> tuple[str, str]:
         """Fetch the default branch and ours; ours is empty if it has landed."""
@@ -299,54 +309,61 @@ class _Ref(Payload):
     ref: str
 
 
-class PullUndo(Step):
-    page = "pulls"
-    by_hand = f"close the pull request from {BRANCH} and delete that branch"
+@step("pulls", f"close the pull request from {BRANCH} and delete that branch")
+async def pull_undo(place: Place) -> Look:
+    rest, url = place.rest, f"{place.repo}/git/matching-refs/heads/{BRANCH}"
+    known = await PullRequests(rest, place.origin.repository).of(BRANCH, place.branch)
+    number = known.number if known is not None and known.state == "open" else None
+    names = [each.ref async for each in rest.each(_Ref, url)]
+    is_there = f"refs/heads/{BRANCH}" in names
+    if number is None and not is_there:
+        return wanted(f"there is no open pull request from {BRANCH}")
 
-    async def look(self) -> Look:
-        number, is_there = await self._open(), await self._has_branch()
-        if number is None and not is_there:
-            return wanted(f"there is no open pull request from {BRANCH}")
-        closed = f"close pull request #{number} and " if number is not None else ""
-        return owed(f"{closed}delete the branch {BRANCH}")
-
-    async def do(self) -> None:
-        if (number := await self._open()) is not None:
+    async def close() -> None:
+        if number is not None:
             closed = {"state": "closed"}
-            await self._rest.write("PATCH", f"{self._repo}/pulls/{number}", closed)
-        if await self._has_branch():
-            await self._rest.write("DELETE", f"{self._repo}/git/refs/heads/{BRANCH}")
+            await rest.write("PATCH", f"{place.repo}/pulls/{number}", closed)
+        if is_there:
+            await rest.write("DELETE", f"{place.repo}/git/refs/heads/{BRANCH}")
 
-    async def _open(self) -> int | None:
-        pulls = PullRequests(self._rest, self._place.origin.repository)
-        known = await pulls.of(BRANCH, self._place.branch)
-        return known.number if known is not None and known.state == "open" else None
-
-    async def _has_branch(self) -> bool:
-        url = f"{self._repo}/git/matching-refs/heads/{BRANCH}"
-        names = [each.ref async for each in self._rest.each(_Ref, url)]
-        return f"refs/heads/{BRANCH}" in names
+    closed = f"close pull request #{number} and " if number is not None else ""
+    return owed(f"{closed}delete the branch {BRANCH}", close)
 
 
-class MergedUndo(Step):
-    """Names what has been merged; a person deletes it by a commit."""
-
-    by_hand = "delete brat's workflow files"
-
-    async def look(self) -> Look:
-        names = needed(self._place.checkout)
-        there = [
-            path
-            for path in (*(f"{FOLDER}/{name}" for name in names), SIGNERS_FILE)
-            if await text_at(self._rest, self._place.origin.repository, path)
-            is not None
-        ]
-        branch = self._place.branch
-        if not there or there == [SIGNERS_FILE]:
-            return wanted(f"{branch} contains none of brat's workflow files")
-        return for_a_person(f"delete the merged files on {branch}: {', '.join(there)}")
+@step("", "delete brat's workflow files")
+async def merged_undo(place: Place) -> Look:
+    """Name what has been merged; a person deletes it by a commit."""
+    paths = (*(f"{FOLDER}/{name}" for name in needed(place.checkout)), SIGNERS_FILE)
+    name, branch = place.origin.repository, place.branch
+    there = [
+        path for path in paths if await text_at(place.rest, name, path) is not None
+    ]
+    if not there or there == [SIGNERS_FILE]:
+        return wanted(f"{branch} contains none of brat's workflow files")
+    return for_a_person(f"delete the merged files on {branch}: {', '.join(there)}")
 
 
+_FIRST: Final = (
+    steps.label,
+    steps.default_token,
+    steps.pull_requests,
+    secret_steps.environment,
+    secret_steps.log_key,
+    steps.ci,
+    secret_steps.engine_key,
+    steps.container,
+)
+_BACK: Final = (
+    steps.issue_undo,
+    pull_undo,
+    secret_steps.engine_key_undo,
+    secret_steps.signers_undo,
+    # It tells what setup made: it goes after all of that.
+    secret_steps.environment_undo,
+    steps.ci_undo,
+    steps.label_undo,
+    steps.pull_requests_undo,
+)
 _DONE: Final = ("everything is set up", "everything is set up; nothing was changed")
 _UNDONE: Final = (
     "everything that brat setup did has been undone",
@@ -392,33 +409,12 @@ def setup(repo: Path, *, local: bool, ci: str, undo: bool, yes: bool) -> int:
                 config=config,
                 ci=ci,
                 ask=ask,
+                files=local_files if local else proposed_files,
             )
             if undo:
-                # The environment tells what setup made: it goes after all of that.
-                back = (
-                    steps.IssueUndo(place),
-                    PullUndo(place),
-                    secret_steps.EngineKeyUndo(place),
-                    secret_steps.SignersUndo(place),
-                    secret_steps.EnvironmentUndo(place),
-                    steps.CiUndo(place),
-                    steps.LabelUndo(place),
-                    steps.PullRequestUndo(place),
-                    LocalUndo(place) if local else MergedUndo(place),
-                )
-                return await brought_about(back, origin.web, _UNDONE, yes=yes)
-            first: tuple[Step, ...] = (
-                steps.LabelStep(place),
-                steps.DefaultTokenStep(place),
-                steps.PullRequestStep(place),
-                secret_steps.EnvironmentStep(place),
-                secret_steps.LogKeyStep(place),
-                steps.CiStep(place),
-                secret_steps.EngineKeyStep(place),
-                steps.ContainerStep(place),
-            )
-            files = LocalFilesStep(place) if local else WorkflowStep(place, first)
-            plan = (*first, files, steps.ReadyStep(place, files))
-            return await brought_about(plan, origin.web, _DONE, yes=yes)
+                back = (*_BACK, local_undo if local else merged_undo)
+                return await brought_about(back, place, _UNDONE, yes=yes)
+            plan = (*_FIRST, place.files, steps.ready)
+            return await brought_about(plan, place, _DONE, yes=yes)
 
     return asyncio.run(applied())

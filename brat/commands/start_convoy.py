@@ -27,7 +27,7 @@ from brat.commands.init_repository import register, without_ci
 from brat.commands.print_diff import summary
 from brat.local import local_mode, run_roles
 from brat.local.local_mode import Local, ending_agents, person, run_to_end, serving
-from brat.local.start_checks import branch_lacks, require
+from brat.local.start_checks import branch_lacks, ci_of, require
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.status.status_screen import convoy_table, plan_screen
@@ -131,7 +131,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
         require(*branch_lacks(checkout, known))  # agents would start elsewhere
     if known is None:
         register(checkout, config)
-    elif local_mode.ci_of(checkout, config, known).command is None:
+    elif ci_of(checkout, config, known).command is None:
         say(without_ci(config))
     limit = float(limit_s) if how.headless else None
     return run_to_end(_start(checkout, text, how, limit))

@@ -60,9 +60,8 @@ class BotProcess:
         self._process: Process | None = None
         alone = bot_settings(folder, known, url)
         settings = alone.model_copy(update={"ends_with_stdin": True})
-        handle = os.open(folder / _FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w") as file:
-            file.write(settings.model_dump_json())
+        content = settings.model_dump_json().encode()
+        registrations.write_private(folder / _FILE, content)
 
     @property
     def running(self) -> bool:

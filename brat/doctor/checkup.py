@@ -265,7 +265,7 @@ def _of_checkout(checkout: Checkout, *, engines: bool) -> Iterator[Finding]:
     yield from faults
     if config:
         yield Finding("ok", "the configuration is valid")
-        ci = local_mode.ci_of(checkout, config, known)
+        ci = start_checks.ci_of(checkout, config, known)
         yield from _lacking("fault", start_checks.ci_lacks(checkout, config, ci))
         yield from _lacking("note", start_checks.awaited_checks(config))
         if not engines:  # without starting them

@@ -6,17 +6,16 @@ configuration that lies in the checkout counts as it is edited.
 
 import os
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from bot.roles.bot_context import BotContext
-from brat.forge.resources.forge_records import Ci
+from bot.settings.bot_settings import config_in
 from brat.forge.storage.git_storage import Bare
 from brat.local.forge_process import ServedForge
-from brat.local.start_checks import branch_lacks
+from brat.local.start_checks import branch_lacks, ci_of
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.registration import CONFIG, Registration
@@ -25,58 +24,6 @@ from convoy.config import ConfigError
 from convoy.model import ids
 from convoy.text import counted
 from grite import git
-
-
-@dataclass(kw_only=True)
-class CheckoutConfig:
-    """Looks at one checkout's file; compares it when it or the forge's has changed."""
-
-    sync: "CheckoutSync"
-    forge: ServedForge
-    ci_now: Callable[[], Ci]
-    """Returns how candidates are to be judged, by the file; may raise `ConfigError`."""
-    _mark: object = None
-    _differs: bool = False
-
-    def look(self, context: BotContext) -> None:
-        """Use the file where it is not what is committed; cheap while nothing changed.
-
-        The person is told when that begins and ends.
-        """
-        file, tell = self.sync.checkout.config, self.sync.tell
-        branch = ids.HEADS + context.mirror.default_branch
-        own: object = None
-        with suppress(OSError):
-            found = file.stat()
-            own = found.st_mtime_ns, found.st_size, found.st_ino
-        mark = (context.mirror.refs.get(branch), own)
-        if mark == self._mark:
-            return
-        first = self._mark is None
-        differs = False
-        if mark[1] is not None:  # the default branch may be known before a mirror is
-            lies = None  # it cannot be read, as its reader says
-            with suppress(OSError):
-                lies = file.read_bytes()
-            differs = lies != checkouts.committed_file(self.sync.bare, CONFIG)
-        if differs and not self._differs:
-            tell(f"using the uncommitted version of {file}")
-        elif self._differs and not differs:
-            tell(f"using the committed version of {CONFIG}")
-        self._differs = differs
-        update = {"config_file": file if differs else None}
-        context.settings = context.settings.model_copy(update=update)
-        try:
-            ci = self.forge.ci if first else self.ci_now()
-        except ConfigError as error:
-            tell(f"{error}")
-        else:
-            if ci != self.forge.ci:
-                self.forge.judge_by(ci)
-                how = f"tested by `{ci.command}`" if ci.command else "not tested"
-                tell(f"[ci] has changed: work that lands from now on is {how}")
-        self._mark = mark
-
 
 _APART: Final = re.compile("non-fast-forward|fetch first|stale info")
 _UNREACHED: Final = re.compile("unable to access|early EOF|hung up")
@@ -88,7 +35,10 @@ _LOOKS: Final = 3
 
 @dataclass(kw_only=True)
 class CheckoutSync:
-    """Pushes from one checkout to one forge; `take_up` is called at each tick."""
+    """Pushes from one checkout to one forge, and looks at its configuration.
+
+    `take_up` and `look` are called at each tick.
+    """
 
     checkout: Checkout
     known: Registration
@@ -100,6 +50,9 @@ class CheckoutSync:
     _named: tuple[str, dict[str, str]] | None = None
     """The tip and the other names at the last look."""
     _unreached: int = 0
+    _mark: object = None
+    """The branch's tip and the configuration's file, as they were last compared."""
+    _differs: bool = False
 
     @property
     def bare(self) -> Path:
@@ -223,6 +176,49 @@ class CheckoutSync:
             files = f"{', '.join(changed[:_SHOWN])}{more}"
             self.tell(f"first {checkouts.mending(self.checkout, changed)}: {files}")
         self.tell(f"{said}: {command}")
+
+    def look(self, context: BotContext, forge: ServedForge) -> None:
+        """Use the file where it is not what is committed; cheap while nothing changed.
+
+        The person is told when that begins and ends.
+        """
+        file = self.checkout.config
+        branch = ids.HEADS + context.mirror.default_branch
+        own: object = None
+        with suppress(OSError):
+            found = file.stat()
+            own = found.st_mtime_ns, found.st_size, found.st_ino
+        mark = (context.mirror.refs.get(branch), own)
+        if mark == self._mark:
+            return
+        first = self._mark is None
+        differs = False
+        if own is not None:  # the default branch may be known before a mirror is
+            lies = None  # it cannot be read, as its reader says
+            with suppress(OSError):
+                lies = file.read_bytes()
+            bare = Bare(self.bare)
+            committed = bare.file(bare.ref(bare.head) or "", CONFIG)
+            differs = lies != (committed.data if committed else b"")
+        if differs and not self._differs:
+            self.tell(f"using the uncommitted version of {file}")
+        elif self._differs and not differs:
+            self.tell(f"using the committed version of {CONFIG}")
+        self._differs = differs
+        update = {"config_file": file if differs else None}
+        context.settings = context.settings.model_copy(update=update)
+        try:
+            ci = forge.ci
+            if not first:
+                ci = ci_of(self.checkout, config_in(file), self.known)
+        except ConfigError as error:
+            self.tell(f"{error}")
+        else:
+            if ci != forge.ci:
+                forge.judge_by(ci)
+                how = f"tested by `{ci.command}`" if ci.command else "not tested"
+                self.tell(f"[ci] has changed: work that lands from now on is {how}")
+        self._mark = mark
 
     def _tell_once(self, line: str) -> None:
         if line not in self._told:

@@ -28,12 +28,11 @@ from bot.forge.github import GitHub
 from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES, Settings, config_in
-from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import cores
-from brat.local.checkout_sync import CheckoutConfig, CheckoutSync
+from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import forked_ahead, served
 from brat.local.other_processes import Elsewhere, carried_out
-from brat.local.start_checks import model_keys
+from brat.local.start_checks import ci_of, model_keys
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.forge_files import LABEL
@@ -50,24 +49,6 @@ SWEEP_S = 2.0
 def configuration(checkout: Checkout) -> Config:
     """Return the checkout's configuration, committed or not; raises `ConfigError`."""
     return config_in(checkout.config)
-
-
-def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
-    """Return the CI settings: as configured, or else as the files suggest.
-
-    What `brat init` found stays while its file is there: what lands chooses no judge.
-    """
-    command, kept = config.ci.typed, known.ci_command if known else None
-    if command is None and (proposal := checkout.propose_ci(kept)):
-        command = proposal.command
-    return Ci(
-        command=command,
-        timeout_s=config.ci.timeout,
-        slots=config.ci.slots,
-        checkout=str(checkout.top),
-        egress=config.ci.egress,
-        box=config.settings().box,
-    )
 
 
 def bot_settings(
@@ -155,16 +136,11 @@ async def serving(
             bot_service.door(loop, feed.free_port(settings.folder)) as port,
         ):
             await point_hook(url, known, port)
-            file = CheckoutConfig(
-                sync=sync,
-                forge=forge,
-                ci_now=lambda: ci_of(checkout, configuration(checkout), known),
-            )
 
             def look_here() -> None:
                 """Bring in what the person has committed and configured since."""
                 sync.take_up()
-                file.look(loop.context)
+                sync.look(loop.context, forge)
 
             loop.look_here = look_here
             await asyncio.to_thread(loop.look_here)

@@ -18,7 +18,7 @@ import msgspec
 import psutil
 
 from bot.settings.bot_settings import ROLES
-from brat.repository.registration import DAEMON_FILE
+from brat.repository.registration import DAEMON_FILE, write_private
 from convoy.owed import Role
 
 
@@ -51,10 +51,7 @@ def known_daemon(folder: Path) -> Daemon | None:
 
 def note_daemon(folder: Path, daemon: Daemon) -> None:
     """Record the daemon in brat's folder; safe to call again."""
-    beside = folder / f".{DAEMON_FILE}"
-    beside.touch(0o600)
-    beside.write_bytes(msgspec.json.encode(daemon))
-    beside.rename(folder / DAEMON_FILE)
+    write_private(folder / DAEMON_FILE, msgspec.json.encode(daemon))
 
 
 ROLES_FOLDER: Final = "roles"

@@ -16,7 +16,7 @@ from bot.roles.bot_context import BotContext
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES
 from brat.local import start_checks
-from brat.local.local_mode import Local, ci_of, configuration, ending_agents, serving
+from brat.local.local_mode import Local, configuration, ending_agents, serving
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.forge_files import labelled_issues
@@ -292,7 +292,7 @@ def checked(checkout: Checkout, roles: Collection[Role] = ROLES) -> Config:
     if {"mayor", "witness"} & {*roles}:
         lacks += start_checks.engine_lacks(checkout, config, keys="witness" in roles)
     if {"mayor", "refinery"} & {*roles}:
-        ci = ci_of(checkout, config, known)
+        ci = start_checks.ci_of(checkout, config, known)
         lacks += start_checks.ci_lacks(checkout, config, ci)
     start_checks.require(*lacks)
     for lack in start_checks.awaited_checks(config) if "refinery" in roles else ():

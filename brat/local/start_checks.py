@@ -282,6 +282,24 @@ def _unstarted(top: Path, word: str) -> tuple[str, str]:
     return "is not executable", mend
 
 
+def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
+    """Return the CI settings: as configured, or else as the files suggest.
+
+    What `brat init` found stays while its file is there: what lands chooses no judge.
+    """
+    command, kept = config.ci.typed, known.ci_command if known else None
+    if command is None and (proposal := checkout.propose_ci(kept)):
+        command = proposal.command
+    return Ci(
+        command=command,
+        timeout_s=config.ci.timeout,
+        slots=config.ci.slots,
+        checkout=str(checkout.top),
+        egress=config.ci.egress,
+        box=config.settings().box,
+    )
+
+
 def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
     """Yield why CI could judge nothing here, where CI is required."""
     if not config.settings().require_ci:

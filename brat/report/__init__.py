@@ -9,11 +9,10 @@ each check began: so the time is that of all checks of the candidate together.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from msgspec import Struct
 
 from bot import wall_clock
 from bot.dashboard import drawings
@@ -36,32 +35,23 @@ from convoy.views.reasons import waits_for
 from grite.errors import BratError
 
 
-class CheckTally(Struct, frozen=True, kw_only=True):
-    name: str
-    green: int = 0
-    red: int = 0
-    lost: int = 0
-    """How often it was cancelled or ran out of time."""
-    seconds: float = 0.0
-    """The average time from a candidate to the verdict on it."""
-
-
 def check_tallies(
     convoy: str, facts: Iterable[tuple[int, Event]]
-) -> tuple[CheckTally, ...]:
-    """Return a row for each check that said something, the reddest first."""
-    rows: dict[str, list[tuple[str, int]]] = defaultdict(list)
+) -> list[dict[str, Any]]:
+    """Return a row for each check that said something, the reddest first.
+
+    `lost` is how often it was cancelled or ran out of time, `seconds` the average time
+    from a candidate to the verdict on it.
+    """
+    found: dict[str, Counter[str]] = defaultdict(Counter)
     for name, how, took_ms in _verdicts(convoy, facts):
-        rows[name].append((how, took_ms))
-    tallies = (
-        CheckTally(
-            name=name,
-            **Counter(how for how, _ in said),
-            seconds=sum(took_ms for _, took_ms in said) / len(said) / 1000,
-        )
-        for name, said in rows.items()
-    )
-    return tuple(sorted(tallies, key=lambda row: (-row.red, -row.lost, row.name)))
+        found[name].update({how: 1, "all": 1, "ms": took_ms})
+    rows = [
+        {"name": name, "seconds": said["ms"] / said["all"] / 1000}
+        | {how: said[how] for how in ("green", "red", "lost")}
+        for name, said in found.items()
+    ]
+    return sorted(rows, key=lambda row: (-row["red"], -row["lost"], row["name"]))
 
 
 def _verdicts(

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import pygit2
 
+from brat.forge.storage.git_storage import Bare
 from brat.repository import registration as registrations
 from brat.repository.registration import (
     CONFIG,
@@ -26,7 +27,7 @@ from brat.repository.registration import (
     STATE_FOLDER,
     Registration,
 )
-from grite import git, objects
+from grite import git
 from grite.errors import BratError, GitFailed, Unavailable
 
 if TYPE_CHECKING:
@@ -239,7 +240,8 @@ def branches_apart(checkout: Checkout, known: Registration) -> Apart:
     if landed == tip_of(bare, TAKEN):
         return Apart(landed=False, own=True)
     return Apart(
-        landed=not _holds(checkout.top, own, landed), own=not _holds(bare, landed, own)
+        landed=not Bare(checkout.top).reaches(own, landed),
+        own=not Bare(bare).reaches(landed, own),
     )
 
 
@@ -312,14 +314,6 @@ def tip_of(where: Path, branch: str) -> str | None:
     return None if found is None else str(found.resolve().target)
 
 
-def _holds(where: Path, tip: str, commit: str) -> bool:
-    """Whether a repository has a commit, and at a tip or below it."""
-    repository = _opened(where)
-    return tip == commit or (
-        commit in repository and repository.descendant_of(tip, commit)
-    )
-
-
 _ORIGIN: Final = "refs/remotes/origin/"
 
 
@@ -338,15 +332,6 @@ def named_refs(where: Path, branch: str) -> dict[str, str]:
         for name, ref in named
         if name in defaults or name.startswith("refs/tags/")
     }
-
-
-def committed_file(where: Path, path: str) -> bytes:
-    """Return what HEAD holds as a file; nothing where it holds none."""
-    try:
-        found = _opened(where).revparse_single(f"HEAD:{path}")
-    except objects.UNREADABLE:
-        return b""
-    return found.data if isinstance(found, pygit2.Blob) else b""
 
 
 def _opened(where: Path) -> pygit2.Repository:

@@ -94,11 +94,16 @@ def known(folder: Path) -> Registration | None:
 
 def write(folder: Path, registration: Registration) -> None:
     """Keep the registration; safe to call again."""
-    beside = folder / f".{REGISTRATION}"
+    write_private(folder / REGISTRATION, msgspec.json.encode(registration))
+
+
+def write_private(file: Path, content: bytes) -> None:
+    """Write a file whole, for its owner alone; one that is there is replaced."""
+    beside = file.with_name(f".{file.name}")
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(msgspec.json.encode(registration))
-    beside.rename(folder / REGISTRATION)
+    with os.fdopen(handle, "wb") as opened:
+        opened.write(content)
+    beside.rename(file)
 
 
 def turn(folder: Path) -> "FileLock":

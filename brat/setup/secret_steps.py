@@ -14,9 +14,11 @@ What setup stored is told from people's own by the environment, which setup make
 import base64
 import os
 from collections.abc import Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 
+from msgspec.structs import replace
 from nacl.public import PublicKey, SealedBox
 
 from bot.forge.github_actions import secret_names
@@ -24,8 +26,7 @@ from bot.forge.payloads import Moment, Payload
 from bot.forge.rest import Json, Rest, Unless
 from bot.serving.examination import text_at
 from bot.settings import bot_folder
-from brat.setup import steps
-from brat.setup.steps import Look, Place, Step, Variable, for_a_person, owed, wanted
+from brat.setup.steps import Look, Place, Variable, for_a_person, owed, step, wanted
 from grite.errors import BratError
 from grite.signatures import SIGNERS_FILE, parse_signers
 
@@ -44,53 +45,46 @@ async def store_secret(rest: Rest, secrets: str, name: str, value: str) -> None:
     await rest.write("PUT", f"{secrets}/{name}", asked)
 
 
-class EngineKeyStep(Step):
-    """Looks for an engine's key among the secrets, and stores the person's own."""
+_KEY_BY_HAND: Final = (
+    "store the engine's key: gh secret set {0.key} --repo {0.origin.repository}, or "
+    "set {0.key} here and try again"
+)
 
-    page = "settings/secrets/actions"
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        self._keys, self._ask = place.keys, place.ask
-        key, repository = "".join(self._keys[:1]), place.origin.repository
-        self.by_hand = (
-            f"store the engine's key: gh secret set {key} --repo {repository}, or set "
-            f"{key} here and try again"
-        )
+@step("settings/secrets/actions", _KEY_BY_HAND)
+async def engine_key(place: Place) -> Look:
+    """Look for an engine's key among the secrets; store the person's own."""
+    if not place.keys:
+        return wanted("the engine needs no key, as far as brat knows")
+    names = await secret_names(place.rest, place.origin.repository)
+    there = sorted((names or frozenset()) & set(place.keys))
+    if there:
+        return wanted(f"the secret {there[0]} exists")
+    by_hand = _KEY_BY_HAND.format(place)
+    if names is None:
+        return for_a_person(f"{by_hand} (the token cannot list secrets)")
+    secrets = f"{place.repo}/actions/secrets"
+    have = os.environ  # noqa: TID251  a person's own terminal
+    if mine := next((each for each in place.keys if have.get(each)), ""):
+        store = partial(store_secret, place.rest, secrets, mine, have[mine])
+        said = f"store your {mine} from this terminal as a secret for agents"
+        return owed(said, store)
+    if (ask := place.ask) is None:
+        return for_a_person(by_hand)
 
-    async def look(self) -> Look:
-        if not self._keys:
-            return wanted("the engine needs no key, as far as brat knows")
-        names = await secret_names(self._rest, self._place.origin.repository)
-        there = sorted((names or frozenset()) & set(self._keys))
-        if there:
-            return wanted(f"the secret {there[0]} exists")
-        if names is None:
-            unseen = " (the token cannot list secrets)"
-            return for_a_person(f"{self.by_hand}{unseen}")
-        if mine := self._mine():
-            return owed(f"store your {mine} from this terminal as a secret for agents")
-        if self._ask is not None:
-            return owed(f"ask for your {self._keys[0]}, and store it as a secret")
-        return for_a_person(self.by_hand)
-
-    async def do(self) -> None:
-        url = f"{self._repo}/actions/secrets"
-        name = self._mine() or self._keys[0]
-        value = os.environ.get(name, "")  # noqa: TID251  a person's own terminal
-        if not value and self._ask is not None:
-            value = self._ask(name).strip()
-        if not value:
+    async def store_typed() -> None:
+        if not (value := ask(place.key).strip()):
             raise BratError("no key was entered")
-        await store_secret(self._rest, url, name, value)
+        await store_secret(place.rest, secrets, place.key, value)
 
-    def _mine(self) -> str:
-        """Return the name of the key that this terminal has; empty: none."""
-        environment = os.environ  # noqa: TID251  a person's own terminal
-        return next((each for each in self._keys if environment.get(each)), "")
+    return owed(f"ask for your {place.key}, and store it as a secret", store_typed)
 
 
 ENVIRONMENT: Final = "brat"
+
+
+def _environment(place: Place) -> str:
+    return f"{place.repo}/environments/{ENVIRONMENT}"
 
 
 class _Policy(Payload):
@@ -109,61 +103,52 @@ class Pattern(Payload):
     type: str = "branch"
 
 
-class EnvironmentStep(Step):
-    """Makes the environment, and limits it to the default branch."""
+async def _known(place: Place) -> tuple[Environment | None, list[Pattern]]:
+    """Return the environment, if it is there, and its patterns."""
+    known = None
+    url = f"{place.repo}/environments?per_page=100"
+    listed = place.rest.each(Environment, url, "environments")
+    with Unless(HTTPStatus.NOT_FOUND):
+        async for each in listed:
+            known = each if each.name == ENVIRONMENT else known
+    rule = known.deployment_branch_policy if known else None
+    if rule is None or not rule.custom_branch_policies:
+        return known, []
+    url = f"{_environment(place)}/deployment-branch-policies?per_page=100"
+    return known, await place.rest.all(Pattern, url, "branch_policies")
 
-    page = "settings/environments"
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        self._one = f"{self._repo}/environments/{ENVIRONMENT}"
-        self._patterns = f"{self._one}/deployment-branch-policies"
-        self.by_hand = (
-            f"let only the branch {place.branch} use the environment {ENVIRONMENT}, "
-            "under Settings, Environments (administrators only)"
-        )
+_ONLY_BY_HAND: Final = (
+    f"let only the branch {{0.branch}} use the environment {ENVIRONMENT}, "
+    "under Settings, Environments (administrators only)"
+)
 
-    async def look(self) -> Look:
-        """Compare the environment; people's own rules are never replaced."""
-        (known, patterns), branch = await self.known(), self._place.branch
-        where = f"the environment {ENVIRONMENT} (the log's key)"
-        make = f"let only the branch {branch} use {where}"
-        if known is None:
-            return owed(make)
-        if known.deployment_branch_policy is None:
-            return for_a_person(self.by_hand) if known.protection_rules else owed(make)
-        if not known.deployment_branch_policy.custom_branch_policies:
-            return for_a_person(self.by_hand)
-        if not patterns:
-            return owed(make)
-        if [(one.name, one.type) for one in patterns] == [(branch, "branch")]:
-            only = f"only the branch {branch} may use the environment {ENVIRONMENT}"
-            return wanted(only)
-        return for_a_person(self.by_hand)
 
-    async def do(self) -> None:
-        known, _ = await self.known()
-        if known is None or known.deployment_branch_policy is None:
-            rule = {"protected_branches": False, "custom_branch_policies": True}
-            asked = {"deployment_branch_policy": rule}
-            await self._rest.write("PUT", self._one, asked)
-        asked_branch = {"name": self._place.branch, "type": "branch"}
-        await self._rest.write("POST", self._patterns, asked_branch)
+@step("settings/environments", _ONLY_BY_HAND)
+async def environment(place: Place) -> Look:
+    """Compare the environment; people's own rules are never replaced."""
+    (known, patterns), branch = await _known(place), place.branch
+    rule = known.deployment_branch_policy if known else None
+    is_ours = (
+        rule.custom_branch_policies if rule else not (known and known.protection_rules)
+    )
+    allowed = [(one.name, one.type) for one in patterns]
+    if is_ours and allowed == [(branch, "branch")]:
+        only = f"only the branch {branch} may use the environment {ENVIRONMENT}"
+        return wanted(only)
+    if allowed or not is_ours:
+        return for_a_person(_ONLY_BY_HAND.format(place))
 
-    async def known(self) -> tuple[Environment | None, list[Pattern]]:
-        """Return the environment, if it is there, and its patterns."""
-        known = None
-        url = f"{self._repo}/environments?per_page=100"
-        listed = self._rest.each(Environment, url, "environments")
-        with Unless(HTTPStatus.NOT_FOUND):
-            async for each in listed:
-                known = each if each.name == ENVIRONMENT else known
-        rule = known.deployment_branch_policy if known else None
-        if rule is None or not rule.custom_branch_policies:
-            return known, []
-        url = f"{self._patterns}?per_page=100"
-        more = self._rest.each(Pattern, url, "branch_policies")
-        return known, [one async for one in more]
+    async def make() -> None:
+        if rule is None:
+            own = {"protected_branches": False, "custom_branch_policies": True}
+            asked = {"deployment_branch_policy": own}
+            await place.rest.write("PUT", _environment(place), asked)
+        url = f"{_environment(place)}/deployment-branch-policies"
+        await place.rest.write("POST", url, {"name": branch, "type": "branch"})
+
+    where = f"the environment {ENVIRONMENT} (the log's key)"
+    return owed(f"let only the branch {branch} use {where}", make)
 
 
 SECRET: Final = "BRAT_LOG_KEY"  # noqa: S105  a name
@@ -177,78 +162,73 @@ class Stored(Payload):
     created_at: Moment | None = None
 
 
-class LogKeyStep(Step):
-    """Makes the key; one that is there stays."""
+async def _kept(place: Place) -> frozenset[str]:
+    """Return the names of the environment's secrets; it may not be there yet."""
+    url = f"{_environment(place)}/secrets?per_page=100"
+    with Unless(HTTPStatus.NOT_FOUND):
+        listed = await place.rest.all(Stored, url, "secrets")
+        return frozenset(each.name for each in listed)
+    return frozenset()
 
-    page = "settings/environments"
-    by_hand = (
-        'ssh-keygen -t ed25519 -N "" -C brat -f log_key; store log_key as the secret '
-        f"{SECRET} of the environment {ENVIRONMENT}, and set the variable {SIGNERS} to "
-        "one line: brat, then the text of log_key.pub (administrators only)"
-    )
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        self._secrets = f"{self._repo}/environments/{ENVIRONMENT}/secrets"
-        self._signers = Variable(place, SIGNERS)
-
-    async def look(self) -> Look:
-        told, names = await self._signers.value(), await self.names()
-        file = await text_at(self._rest, self._place.origin.repository, SIGNERS_FILE)
-        try:
-            parse_signers(told)
-        except BratError as error:
-            return for_a_person(f"fix the variable {SIGNERS}: {error}")
-        if SECRET not in names:
-            return owed(
-                "create the key that signs the log; store its private half in the "
-                f"secret {SECRET} of the environment {ENVIRONMENT}, and its public "
-                f"half in the variable {SIGNERS}"
-            )
-        if told or file is not None:
-            return wanted(f"the secret {SECRET} exists, and jobs know its public key")
+@step(
+    "settings/environments",
+    'ssh-keygen -t ed25519 -N "" -C brat -f log_key; store log_key as the secret '
+    f"{SECRET} of the environment {ENVIRONMENT}, and set the variable {SIGNERS} to "
+    "one line: brat, then the text of log_key.pub (administrators only)",
+)
+async def log_key(place: Place) -> Look:
+    """Make the key; one that is there stays."""
+    signers = Variable(place, SIGNERS)
+    told, names = await signers.value(), await _kept(place)
+    file = await text_at(place.rest, place.origin.repository, SIGNERS_FILE)
+    try:
+        parse_signers(told)
+    except BratError as error:
+        return for_a_person(f"fix the variable {SIGNERS}: {error}")
+    if SECRET in names and (told or file is not None):
+        return wanted(f"the secret {SECRET} exists, and jobs know its public key")
+    if SECRET in names:
         return for_a_person(
             f"tell jobs which key may sign: set the variable {SIGNERS} to the public "
-            "half of "
-            f"{SECRET}, or remove that secret and try again to create a new key"
+            f"half of {SECRET}, or remove that secret and try again to create a new key"
         )
 
-    async def do(self) -> None:
-        """Make a key; its public half comes first, and lines that are there stay."""
-        if (guard := await EnvironmentStep(self._place).look()).state != "wanted":
+    async def make() -> None:
+        """The public half comes first, and lines that are there stay."""
+        if (guard := await environment.look(place)).state != "wanted":
             raise BratError(f"other branches could read the key; first {guard.said}")
         pair = bot_folder.new_log_key()
-        lines = [*(await self._signers.value()).splitlines(), pair.line.strip()]
-        await self._signers.put("\n".join(lines))
-        await store_secret(self._rest, self._secrets, SECRET, pair.private)
+        await signers.put("\n".join((*told.splitlines(), pair.line.strip())))
+        secrets = f"{_environment(place)}/secrets"
+        await store_secret(place.rest, secrets, SECRET, pair.private)
 
-    async def names(self) -> frozenset[str]:
-        """Return the names of the environment's secrets; it may not be there yet."""
-        listed = self._rest.each(Stored, f"{self._secrets}?per_page=100", "secrets")
-        with Unless(HTTPStatus.NOT_FOUND):
-            return frozenset([each.name async for each in listed])
-        return frozenset()
+    return owed(
+        "create the key that signs the log; store its private half in the "
+        f"secret {SECRET} of the environment {ENVIRONMENT}, and its public "
+        f"half in the variable {SIGNERS}",
+        make,
+    )
 
 
-class SignersUndo(steps.CiUndo):
-    name = SIGNERS
-
-    async def look(self) -> Look:
-        names = await LogKeyStep(self._place).names()
-        told = await self._variable.value()
-        if not told:
-            return wanted(f"there is no variable {SIGNERS}")
-        if SECRET not in names:
-            return wanted(f"the variable {SIGNERS} stays: there is no secret {SECRET}")
-        if len(told.splitlines()) > 1:
-            return for_a_person(
-                f"remove the line with brat's key from the variable {SIGNERS}; brat "
-                "setup did not add the other lines"
-            )
-        return owed(
-            f"delete the variable {SIGNERS}: logs signed with this key will no longer "
-            "be trusted"
+@step("settings/variables/actions", f"delete the variable {SIGNERS}")
+async def signers_undo(place: Place) -> Look:
+    variable = Variable(place, SIGNERS)
+    told, names = await variable.value(), await _kept(place)
+    if not told:
+        return wanted(f"there is no variable {SIGNERS}")
+    if SECRET not in names:
+        return wanted(f"the variable {SIGNERS} stays: there is no secret {SECRET}")
+    if len(told.splitlines()) > 1:
+        return for_a_person(
+            f"remove the line with brat's key from the variable {SIGNERS}; brat "
+            "setup did not add the other lines"
         )
+    return owed(
+        f"delete the variable {SIGNERS}: logs signed with this key will no longer "
+        "be trusted",
+        variable.delete,
+    )
 
 
 def planned_engine_key(there: Sequence[Stored], known: Environment | None) -> Look:
@@ -274,22 +254,18 @@ def engine_keys(there: Sequence[Stored], known: Environment | None) -> list[str]
     ]
 
 
-class EngineKeyUndo(Step):
-    page = "settings/secrets/actions"
-    by_hand = "delete the secret with the engine's key"
+@step("settings/secrets/actions", "delete the secret with the engine's key")
+async def engine_key_undo(place: Place) -> Look:
+    url = f"{place.repo}/actions/secrets"
+    listed = await place.rest.all(Stored, f"{url}?per_page=100", "secrets")
+    there = [each for each in listed if each.name in place.keys]
+    known, _ = await _known(place)
 
-    async def look(self) -> Look:
-        return planned_engine_key(*await self._found())
+    async def delete() -> None:
+        for name in engine_keys(there, known):
+            await place.rest.write("DELETE", f"{url}/{name}")
 
-    async def do(self) -> None:
-        for name in engine_keys(*await self._found()):
-            await self._rest.write("DELETE", f"{self._repo}/actions/secrets/{name}")
-
-    async def _found(self) -> tuple[list[Stored], Environment | None]:
-        url = f"{self._repo}/actions/secrets?per_page=100"
-        listed = self._rest.each(Stored, url, "secrets")
-        there = [each async for each in listed if each.name in self._place.keys]
-        return there, (await EnvironmentStep(self._place).known())[0]
+    return replace(planned_engine_key(there, known), do=delete)
 
 
 def planned_environment_undo(
@@ -322,22 +298,21 @@ def planned_environment_undo(
     return wanted(f"the environment {ENVIRONMENT} stays: brat setup did not create it")
 
 
-class EnvironmentUndo(Step):
-    page = "settings/environments"
-    by_hand = (
-        f"delete the environment {ENVIRONMENT} under Settings, Environments "
-        "(administrators only)"
-    )
-
-    async def look(self) -> Look:
-        known, patterns = await EnvironmentStep(self._place).known()
-        secrets = await LogKeyStep(self._place).names()
-        return planned_environment_undo(known, patterns, secrets, self._place.branch)
-
-    async def do(self) -> None:
-        for step in (EngineKeyUndo(self._place), SignersUndo(self._place)):
-            if (look := await step.look()).state == "owed":
+@step(
+    "settings/environments",
+    f"delete the environment {ENVIRONMENT} under Settings, Environments "
+    "(administrators only)",
+)
+async def environment_undo(place: Place) -> Look:
+    async def delete() -> None:
+        for each in (engine_key_undo, signers_undo):
+            if (first := await each.look(place)).state == "owed":
                 raise BratError(
-                    f"the environment shows what brat setup stored; first {look.said}"
+                    f"the environment shows what brat setup stored; first {first.said}"
                 )
-        await self._rest.write("DELETE", f"{self._repo}/environments/{ENVIRONMENT}")
+        await place.rest.write("DELETE", _environment(place))
+
+    known, patterns = await _known(place)
+    secrets = await _kept(place)
+    look = planned_environment_undo(known, patterns, secrets, place.branch)
+    return replace(look, do=delete)

@@ -81,10 +81,7 @@ def alone(repo: Path, port: int, bot: str | None) -> None:
 
     `bot` is the address of the bot that has the sessions' output, if any.
     """
-    asyncio.run(_alone(repo.resolve(), port, bot))
-
-
-async def _alone(repo: Path, port: int, bot: str | None) -> None:
+    repo = repo.resolve()
     log = log_repository(repo)
     source = _source(log, repo.name)
     source = replace(source, here=lambda: here(repo, source.read().state))
@@ -98,9 +95,13 @@ async def _alone(repo: Path, port: int, bot: str | None) -> None:
                 return str(error)
 
         source = replace(source, output=printed)
-    async with _at_its_address(source, port) as url:
-        say(f"dashboard: {url} (read-only; press Ctrl-C to stop)")
-        await asyncio.Event().wait()
+
+    async def served() -> None:
+        async with _at_its_address(source, port) as url:
+            say(f"dashboard: {url} (read-only; press Ctrl-C to stop)")
+            await asyncio.Event().wait()
+
+    asyncio.run(served())
 
 
 def _source(path: Path, repository: str) -> DashboardSource:

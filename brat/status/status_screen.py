@@ -14,7 +14,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from brat.terminal.console import from_here, write
+from brat.terminal.console import from_here, out, say, write
 from convoy.model import ids
 from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, State, Task
@@ -39,14 +39,6 @@ WAITS: Final = "waits for you:"
 SHORT: Final = 10
 """How many digits of a commit id people see."""
 _WORTH_SAYING_S: Final = 1.0
-
-
-def waits_of(
-    convoys: tuple[Convoy, ...], found: tuple[Intervention, ...]
-) -> tuple[Intervention, ...]:
-    """Return what waits in the given convoys, and in none."""
-    names = {"", *(convoy.name for convoy in convoys)}
-    return tuple(each for each in found if each.convoy in names)
 
 
 def parts_of(
@@ -130,26 +122,6 @@ def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
         what = ", ".join(lease.resource for lease in own)
         until = clock(max(lease.expires for lease in own))
         yield Text(f"lock: {one_line(what)} held by {one_line(holder)} until {until}")
-
-
-def waiting(found: tuple[Intervention, ...], *, whole: bool = False) -> Iterator[Text]:
-    """Yield what the loop takes up next; then each wait for a person, with commands."""
-    yield from next_lines(found)
-    if mine := yours(found):
-        yield Text(WAITS)
-        for each in mine:
-            yield from intervention_lines(each, whole=whole)
-
-
-def next_lines(found: tuple[Intervention, ...]) -> Iterator[Text]:
-    for each in found:
-        if each.kind == NEXT:
-            yield Text(f"next: {one_line(each.why)}")
-
-
-def yours(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
-    """Return what waits for a person, and not for the loop."""
-    return tuple(each for each in found if each.kind != NEXT)
 
 
 def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[Text]:
@@ -288,28 +260,43 @@ def print_document(told: dict[str, Any]) -> None:
     write(msgspec.json.format(json.dumps(whole), indent=2))
 
 
-def cost_document(convoys: Iterable[Convoy]) -> dict[str, Any]:
+def print_rows(
+    name: str,
+    rows: Sequence[object],
+    drawn: Callable[[], RenderableType],
+    *,
+    as_json: bool,
+    none: str = "",
+) -> None:
+    """Print a list for a program, or as a table; `none` is said where it is empty."""
+    if as_json:
+        print_document({name: msgspec.to_builtins(rows)})
+    elif rows:
+        out.print(drawn())
+    else:
+        say(none or f"no {name}")
+
+
+def cost_rows(convoys: Iterable[Convoy]) -> list[dict[str, Any]]:
     """Return what `brat cost --json` prints; docs/status.md describes every field."""
-    return {
-        "convoys": [
-            {
-                "name": convoy.name,
-                "usage": msgspec.to_builtins(convoy.used),
-                "estimate": msgspec.to_builtins(convoy.estimate),
-                "tasks": [
-                    {
-                        "number": task.number,
-                        "title": task.spec.title,
-                        "attempts": task.started,
-                        "worked_s": task.worked_ms / 1000,
-                        "usage": msgspec.to_builtins(task.used),
-                    }
-                    for task in convoy.spenders
-                ],
-            }
-            for convoy in convoys
-        ],
-    }
+    return [
+        {
+            "name": convoy.name,
+            "usage": convoy.used,
+            "estimate": convoy.estimate,
+            "tasks": [
+                {
+                    "number": task.number,
+                    "title": task.spec.title,
+                    "attempts": task.started,
+                    "worked_s": task.worked_ms / 1000,
+                    "usage": task.used,
+                }
+                for task in convoy.spenders
+            ],
+        }
+        for convoy in convoys
+    ]
 
 
 _LEVEL: Final = "  "

@@ -16,8 +16,7 @@ from brat.doctor.checkup import check_up
 from brat.forge.resources.forge_records import Ci
 from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import served
-from brat.local.local_mode import ci_of
-from brat.local.start_checks import branch_lacks, clone_lacks
+from brat.local.start_checks import branch_lacks, ci_of, clone_lacks
 from brat.repository import registration as registrations
 from brat.repository.checkout import (
     Checkout,

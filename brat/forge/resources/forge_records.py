@@ -14,7 +14,8 @@ from convoy.model.records import BoxSetting
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    id: int
+    id: int = 0
+    """0: it has none yet."""
 
 
 class Owned(Record, frozen=True, kw_only=True):

@@ -97,51 +97,31 @@ _NO_OTHERS: Final = "core.alternateRefsCommand=true"
 
 It would list them in a process. https://git-scm.com/docs/git-receive-pack#_quarantine_environment
 """
-MOST_COMMANDS: Final = 1 << 20
-"""Bytes of ref commands in one push."""
-_COMMAND: Final = re.compile(rb"[0-9a-f]{40} [0-9a-f]{40} ([^\0\n]+)")
 
 
 async def receive_pack(
     service: "Service", caller: Caller, repo: Repository, content: StreamReader
 ) -> bytes:
-    head, names = await _head(content)
     bare = service.forge.bare(repo)
-
     async with service.lock(repo):
-        before = {name: bare.ref(name) for name in names}
-        settings = ("-c", HIDDEN, "-c", _NO_OTHERS)
-        args = (*settings, "receive-pack", "--stateless-rpc")
+        before = bare.refs()
+        args = ("-c", HIDDEN, "-c", _NO_OTHERS, "receive-pack", "--stateless-rpc")
         async with git_process(*args, bare=bare.path) as process:
             assert process.stdout is not None  # noqa: S101  it is a pipe
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(feed(process, whole_body(head, content)))
+                tasks.create_task(feed(process, content.iter_any()))
                 body = await process.stdout.read()
-        after = {name: bare.ref(name) for name in names}
+        after = bare.refs()
         moves = [
-            Move(name, before[name], after[name])
-            for name in names
-            if before[name] != after[name]
+            Move(name, before.get(name), after.get(name))
+            for name in {**before, **after}
+            if before.get(name) != after.get(name)
         ]
         if moves:
             service.settle(repo, caller.user, moves)
+    if process.returncode:
+        raise Refused(400, "This is not a push.")
     return body
-
-
-async def _head(content: StreamReader) -> tuple[bytes, list[str]]:
-    """Read what comes before the objects, and which refs it names."""
-    head, names = bytearray(), list[str]()
-    try:
-        while (size := await content.readexactly(4)) != FLUSH:
-            line = await content.readexactly(int(size, 16) - 4)
-            head += size + line
-            if len(head) > MOST_COMMANDS:
-                raise Refused(400, "Too many refs for one push.")
-            if found := _COMMAND.match(line):
-                names.append(found[1].decode())
-    except (EOFError, ValueError) as error:
-        raise Refused(400, "This is not a push.") from error
-    return bytes(head + FLUSH), names
 
 
 _ABLE: Final = re.compile(rb"\0([^\n]+)\n")

@@ -249,7 +249,6 @@ def new_issue(
     """Make an issue, or that side of a pull request; only inside `Store.change`."""
     repo, now = call.service.forge.numbered(call.repo), call.service.forge.now()
     made = Issue(
-        id=call.store.next_id(),
         repo=repo.id,
         number=repo.last_number,
         title=title,
@@ -259,7 +258,7 @@ def new_issue(
         updated_at=now,
         pull=pull,
     )
-    return repo, call.store.issues.put(made)
+    return repo, call.store.issues.add(made)
 
 
 def issue_of(call: Call) -> Issue:

@@ -5,8 +5,6 @@ https://docs.github.com/en/rest/issues, https://docs.github.com/en/rest/pulls/pu
 
 from typing import Final, Literal
 
-from msgspec.structs import replace
-
 from brat.forge.resources.forge_records import (
     Comment,
     Issue,
@@ -61,7 +59,7 @@ def relabel(
     if list(kept) == list(before):
         return issue
     now = call.service.forge.now()
-    issue = call.store.issues.put(replace(issue, labels=tuple(kept), updated_at=now))
+    issue = call.store.issues.change(issue, labels=tuple(kept), updated_at=now)
     for number in before.keys() - kept.keys():
         _tell(call, issue, "unlabeled", before[number])
     for number, label in kept.items():
@@ -78,11 +76,8 @@ def _tell(call: Call, issue: Issue, event: str, label: Label) -> None:
 
 def _ensure(call: Call, name: str) -> Label:
     known = find_label(call.store, call.repo, name)
-    if known is not None:
-        return known
-    return call.store.labels.put(
-        Label(id=call.store.next_id(), repo=call.repo.id, name=name, color=GREY)
-    )
+    made = Label(repo=call.repo.id, name=name, color=GREY)
+    return known or call.store.labels.add(made)
 
 
 class Labels(Body):
@@ -151,9 +146,8 @@ async def create_comment(call: Call) -> Answer:
         raise fault("IssueComment", "body", "missing_field")
     now = call.service.forge.now()
     with call.store.change():
-        comment = call.store.comments.put(
+        comment = call.store.comments.add(
             Comment(
-                id=call.store.next_id(),
                 repo=call.repo.id,
                 issue=issue.id,
                 number=issue.number,
@@ -164,7 +158,7 @@ async def create_comment(call: Call) -> Answer:
             )
         )
         count = issue.comments + 1
-        issue = call.store.issues.put(replace(issue, comments=count, updated_at=now))
+        call.store.issues.change(issue, comments=count, updated_at=now)
         call.tell("created", comment)
     return made(call.renderer.comment(call.repo, comment))
 
@@ -176,11 +170,9 @@ async def change_comment(call: Call) -> Answer:
         call.need("write")
     was = {"body": {"from": comment.body}}
     if asked.body != comment.body:
-        now = call.service.forge.now()
+        now, comments = call.service.forge.now(), call.store.comments
         with call.store.change():
-            comment = call.store.comments.put(
-                replace(comment, body=asked.body, updated_at=now)
-            )
+            comment = comments.change(comment, body=asked.body, updated_at=now)
             call.tell("edited", comment, changes=was)
     return Answer(call.renderer.comment(call.repo, comment))
 
@@ -192,16 +184,13 @@ async def create_reaction(call: Call) -> Answer:
     for known in call.store.reactions.of(subject):
         if (known.user, known.content) == (call.user.id, content):
             return Answer(call.renderer.reaction(known))
-    with call.store.change():
-        reaction = call.store.reactions.put(
-            Reaction(
-                id=call.store.next_id(),
-                subject=subject,
-                user=call.user.id,
-                content=content,
-                created_at=call.service.forge.now(),
-            )
-        )
+    reaction = Reaction(
+        subject=subject,
+        user=call.user.id,
+        content=content,
+        created_at=call.service.forge.now(),
+    )
+    reaction = call.store.reactions.add(reaction)
     return Answer(call.renderer.reaction(reaction), 201)
 
 
@@ -244,16 +233,13 @@ async def change_issue(call: Call) -> Answer:
     now, closing = call.service.forge.now(), asked.state == "closed"
     action = "closed" if closing else "reopened"
     with call.store.change():
-        issue = call.store.issues.put(
-            replace(
-                issue,
-                state="closed" if closing else "open",
-                state_reason=asked.state_reason
-                or ("completed" if closing else "reopened"),
-                closed_at=now if closing else None,
-                closed_by=call.user.id if closing else None,
-                updated_at=now,
-            )
+        issue = call.store.issues.change(
+            issue,
+            state="closed" if closing else "open",
+            state_reason=asked.state_reason or ("completed" if closing else "reopened"),
+            closed_at=now if closing else None,
+            closed_by=call.user.id if closing else None,
+            updated_at=now,
         )
         call.service.forge.note(issue.id, call.user, action)
         call.tell(action, issue)

@@ -58,8 +58,7 @@ class HookConfig(Body):
 
 async def change_config(call: Call) -> Answer:
     hook, config = call.own(call.store.hooks, "hook"), call.body(HookConfig)
-    with call.store.change():
-        call.store.hooks.put(replace(hook, url=config.url))
+    call.store.hooks.change(hook, url=config.url)
     return Answer(config)
 
 

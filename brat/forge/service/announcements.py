@@ -57,14 +57,14 @@ class ForgeContext:
         self.renderer = Renderer(self)
         self.events = Events(self)
         self._tasks = tasks
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: set[asyncio.Task[object]] = set()
         self._locks: dict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def lock(self, repo: Repository) -> asyncio.Lock:
         """The lock under which refs of a repository move."""
         return self._locks[repo.id]
 
-    def spawn(self, work: Coroutine[None, None, None], name: str) -> None:
+    def spawn(self, work: Coroutine[Any, Any, object], name: str) -> None:
         """Run something in the background until it ends or the forge stops."""
         task = self._tasks.create_task(work, name=name)
         self._running.add(task)

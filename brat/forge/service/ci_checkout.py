@@ -66,40 +66,33 @@ def checkout(bare: Bare, commit: str, job: Path, own: Path | None) -> list[str]:
     return fill(work, bare, own) if has_submodules else []
 
 
-class KeptTrees:
-    """The checkouts of ended jobs in a folder, for those that follow."""
+def take_kept(folder: Path, job: Path) -> None:
+    """Make a job's folder, from one of an earlier job where `folder` keeps one."""
+    job.parent.mkdir(parents=True, exist_ok=True)
+    for kept in [*folder.glob("*")]:
+        try:
+            kept.rename(job)  # also where it is in use: so only one gets it
+        except OSError:
+            continue
+        return
+    job.mkdir()
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
 
-    def take(self, job: Path) -> None:
-        """Make a job's folder, from an earlier job's where one is kept."""
-        job.parent.mkdir(parents=True, exist_ok=True)
-        for kept in self._kept():
-            try:
-                kept.rename(job)  # also where it is in use: so only one gets it
-            except OSError:
-                continue
-            return
-        job.mkdir()
+def keep_tree(folder: Path, job: Path, most: int) -> None:
+    """Move the folder of an ended job into `folder`, where at most `most` are kept.
 
-    def keep(self, job: Path, most: int) -> None:
-        """Take over the folder of an ended job; what can be used no more is removed.
-
-        A program that the job left behind would write into the next job's files.
-        """
-        is_whole = (job / _INDEX).is_file() and not (job / WORK).is_symlink()
-        if is_whole and len(self._kept()) < most and not programs.inside(job):
-            for left in [*job.iterdir()]:
-                if left.name not in (WORK, _INDEX, _COMMIT):
-                    _remove(left)
-            self._folder.mkdir(parents=True, exist_ok=True)
-            job.rename(self._folder / job.name)
-        else:
-            shutil.rmtree(job, ignore_errors=True)
-
-    def _kept(self) -> list[Path]:
-        return [*self._folder.glob("*")]
+    What can be used no more is removed. A program that the job left behind would write
+    into the next job's files.
+    """
+    is_whole = (job / _INDEX).is_file() and not (job / WORK).is_symlink()
+    if is_whole and len([*folder.glob("*")]) < most and not programs.inside(job):
+        for left in [*job.iterdir()]:
+            if left.name not in (WORK, _INDEX, _COMMIT):
+                _remove(left)
+        folder.mkdir(parents=True, exist_ok=True)
+        job.rename(folder / job.name)
+    else:
+        shutil.rmtree(job, ignore_errors=True)
 
 
 def _renew(bare: Bare, commit: str, job: Path) -> None:

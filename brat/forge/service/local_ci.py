@@ -30,7 +30,7 @@ from brat.forge.resources.forge_records import (
 )
 from brat.forge.service import programs
 from brat.forge.service.announcements import ForgeContext
-from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, checkout
+from brat.forge.service.ci_checkout import WORK, CiBox, checkout, keep_tree, take_kept
 from brat.forge.service.programs import WarmRunner
 from brat.forge.storage.git_storage import Bare, Move
 from convoy.model import ids
@@ -76,10 +76,12 @@ class Judge:
         with suppress(FileNotFoundError):
             (folder / "ci").rename(left / token_hex(8))
         Thread(target=shutil.rmtree, args=(left, True), daemon=True).start()
-        for repo in self._store.repositories.all():
-            for check in self._store.check_runs.all():
-                if check.repo == repo.id and check.status != "completed":
-                    self._again(repo, check)
+        repositories = self._store.repositories
+        for check in self._store.check_runs.all():
+            repo = repositories.get(check.repo)
+            if repo and check.status != "completed":
+                self._again(repo, check)
+        for repo in repositories.all():
             self.look_again(repo)
 
     def look_again(self, repo: Repository) -> None:
@@ -93,8 +95,7 @@ class Judge:
         owner = self._context.renderer.owner(repo)
         for ref, target in self._context.forge.bare(repo).refs(ids.HEADS).items():
             if ref.startswith(QUEUES) and not self._known(repo, target):
-                with self._store.change():
-                    self._consider(repo, owner, ref, target)
+                self._consider(repo, owner, ref, target)
 
     def _allow(self, repo: Repository) -> None:
         """Let as many jobs run as are allowed; those that run already go on."""
@@ -102,20 +103,17 @@ class Judge:
         for _ in range(self._slots[repo.id], most):
             turns.release()
         for _ in range(most, self._slots[repo.id]):
-            self._context.spawn(_take(turns), "one slot less")
+            self._context.spawn(turns.acquire(), "one slot less")
         self._slots[repo.id] = most
 
     def _again(self, repo: Repository, check: CheckRun) -> None:
         """Begin a job anew, whatever became of it."""
         if check.job is None:
             return
-        if check.job.pid is not None and check.job.born is not None:
-            programs.end_tree(check.job.pid, check.job.born)
+        programs.end_tree(check.job.pid, check.job.born)
         job = Job(ref=check.job.ref)
-        with self._store.change():
-            check = self._store.check_runs.put(
-                replace(check, status="queued", conclusion=None, job=job)
-            )
+        checks = self._store.check_runs
+        check = checks.change(check, status="queued", conclusion=None, job=job)
         self._spawn(repo, check)
 
     def follow(self, repo: Repository, actor: User, moves: list[Move]) -> None:
@@ -136,24 +134,23 @@ class Judge:
             for one in self._known(repo, commit)
         ):
             return
-        branch = ref.removeprefix(ids.HEADS)
-        self._spawn(repo, self._queued(repo, actor, branch, commit))
+        self._queue(repo, actor, ref.removeprefix(ids.HEADS), commit)
 
-    def _queued(
+    def _queue(
         self, repo: Repository, actor: User, branch: str, commit: str
     ) -> CheckRun:
-        check = self._store.check_runs.put(
-            CheckRun(
-                id=self._store.next_id(),
-                repo=repo.id,
-                head_sha=commit,
-                name=NAME,
-                app=ACTIONS_APP,
-                started_at=self._context.forge.now(),
-                job=Job(ref=branch),
-            )
+        check = CheckRun(
+            repo=repo.id,
+            head_sha=commit,
+            name=NAME,
+            app=ACTIONS_APP,
+            started_at=self._context.forge.now(),
+            job=Job(ref=branch),
         )
-        self._context.events.tell(repo, actor, "created", check)
+        with self._store.change():
+            check = self._store.check_runs.add(check)
+            self._context.events.tell(repo, actor, "created", check)
+        self._spawn(repo, check)
         return check
 
     def _drop(self, repo: Repository, ref: str, commit: str) -> None:
@@ -170,7 +167,7 @@ class Judge:
                 return
             if check.status == "queued":
                 self._finish(repo, check, "cancelled", GONE)
-            elif job.pid is not None and job.born is not None:
+            else:
                 programs.end_tree(job.pid, job.born)
 
     def _known(self, repo: Repository, commit: str) -> list[CheckRun]:
@@ -191,19 +188,16 @@ class Judge:
                 self._finish(repo, check, "cancelled", GONE)
                 return
             folder = self._context.forge.folder / "ci" / str(check.id)
-            kept = KeptTrees(self._context.forge.folder / "ci-kept" / str(repo.id))
-            await asyncio.to_thread(kept.take, folder)
+            kept = self._context.forge.folder / "ci-kept" / str(repo.id)
+            await asyncio.to_thread(take_kept, kept, folder)
             try:
-                check = self._put(
-                    replace(
-                        check,
-                        status="in_progress",
-                        started_at=self._context.forge.now(),
-                    )
+                check = self._store.check_runs.change(
+                    check, status="in_progress", started_at=self._context.forge.now()
                 )
                 conclusion, output = await self._run(repo, check, folder)
             finally:
-                await asyncio.to_thread(kept.keep, folder, self._slots[repo.id])
+                most = self._slots[repo.id]
+                await asyncio.to_thread(keep_tree, kept, folder, most)
         if conclusion == "success":
             ended = self._context.forge.now()
             self._green[repo.id] = replace(check, completed_at=ended)
@@ -237,11 +231,9 @@ class Judge:
         ground = self._grounds.get(repo.id)
         if ground is None or ground.commit != commit:
             owner = self._context.renderer.owner(repo)
-            with self._store.change():
-                queued = self._queued(repo, owner, branch, commit)
+            queued = self._queue(repo, owner, branch, commit)
             self._grounds[repo.id] = Ground(commit, queued.id)
             self._awaited[queued.id] = asyncio.Event()
-            self._spawn(repo, queued)
             return "failure", output
         if awaited := self._awaited.get(ground.check):
             await awaited.wait()
@@ -319,7 +311,8 @@ class Judge:
         told = {"GITHUB_SHA": check.head_sha, "GITHUB_REF_NAME": job.ref}
         pid = await self._warm.start(box.argv, folder, box.env | told, log, box.fds)
         since = programs.born(pid) or 0.0
-        self._put(replace(check, job=replace(job, pid=pid, born=since)))
+        job = replace(job, pid=pid, born=since)
+        self._store.check_runs.change(check, job=job)
         loop, proxy = asyncio.get_running_loop(), box.proxy
         if proxy:
             loop.add_reader(proxy, proxy.take)
@@ -343,28 +336,19 @@ class Judge:
         self, repo: Repository, check: CheckRun, conclusion: Conclusion, output: Output
     ) -> None:
         job = replace(check.job, pid=None, born=None) if check.job else None
-        check = replace(
-            check,
-            status="completed",
-            conclusion=conclusion,
-            completed_at=self._context.forge.now(),
-            output=output,
-            job=job,
-        )
         with self._store.change():
-            self._store.check_runs.put(check)
+            check = self._store.check_runs.change(
+                check,
+                status="completed",
+                conclusion=conclusion,
+                completed_at=self._context.forge.now(),
+                output=output,
+                job=job,
+            )
             owner = self._context.renderer.owner(repo)
             self._context.events.tell(repo, owner, "completed", check)
         if awaited := self._awaited.pop(check.id, None):
             awaited.set()
-
-    def _put(self, check: CheckRun) -> CheckRun:
-        with self._store.change():
-            return self._store.check_runs.put(check)
-
-
-async def _take(turns: asyncio.Semaphore) -> None:
-    await turns.acquire()
 
 
 def _changes_program(bare: Bare, commit: str, settings: Ci) -> bool:

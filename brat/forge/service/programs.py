@@ -107,9 +107,9 @@ def tell(pid: int, since: float, number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-def end_tree(pid: int, since: float) -> None:
-    """Kill a process, all its descendants, and its group."""
-    if not alive(pid, since):
+def end_tree(pid: int | None, since: float | None) -> None:
+    """Kill a process, if there is one, all its descendants, and its group."""
+    if pid is None or since is None or not alive(pid, since):
         return
     with suppress(psutil.NoSuchProcess):
         for child in psutil.Process(pid).children(recursive=True):

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Raw
-from msgspec.structs import replace
 
 from bot.door import feed
 from brat.forge.resources.forge_records import (
@@ -178,34 +177,32 @@ class Starter:
         assert tip is not None  # noqa: S101  the endpoint looked
         now = self._forge.now()
         with self._store.change():
-            run = Run(
-                id=self._store.next_id(),
-                repo=repo.id,
-                number=len(self._store.runs.of(repo.id)) + 1,
-                path=path,
-                title=self.files.title_of(path, given),
-                branch=branch,
-                head_sha=tip,
-                actor=actor.id,
-                inputs=given,
-                created_at=now,
-                updated_at=now,
-                event=event,
-                payload=payload,
+            run = self._store.runs.add(
+                Run(
+                    repo=repo.id,
+                    number=len(self._store.runs.of(repo.id)) + 1,
+                    path=path,
+                    title=self.files.title_of(path, given),
+                    branch=branch,
+                    head_sha=tip,
+                    actor=actor.id,
+                    inputs=given,
+                    created_at=now,
+                    updated_at=now,
+                    event=event,
+                    payload=payload,
+                )
             )
-            self._store.runs.put(run)
             self._context.events.tell(repo, actor, "requested", run)
         self._spawn(repo, run)
         return run
 
     def cancel(self, run: Run, *, force: bool = False) -> None:
         """Ask a run to end: at once (`force`) or politely first; safe to call twice."""
-        newest = self._store.runs.get(run.id) or run
-        with self._store.change():
-            self._store.runs.put(replace(newest, cancelling=True))
+        newest = self._store.runs.change(run, cancelling=True)
         asked = self._cancels.setdefault(run.id, asyncio.Event())
         asked.set()
-        if force and newest.pid is not None and newest.born is not None:
+        if force:
             programs.end_tree(newest.pid, newest.born)
 
     def add_artifact(self, run: Run, name: str, digest: str) -> Artifact:
@@ -279,16 +276,16 @@ class Starter:
                 )
         actor = self._context.renderer.who(run.actor)
         now = self._forge.now()
-        run = replace(
-            self._store.runs.get(run.id) or run,
-            pid=pid,
-            born=programs.born(pid) if pid is not None else None,
-            status="in_progress",
-            started_at=now,
-            updated_at=now,
-        )
+        born = programs.born(pid) if pid is not None else None
         with self._store.change():
-            self._store.runs.put(run)
+            run = self._store.runs.change(
+                run,
+                pid=pid,
+                born=born,
+                status="in_progress",
+                started_at=now,
+                updated_at=now,
+            )
             self._context.events.tell(repo, actor, "in_progress", run)
         if forked:
             with suppress(OSError):  # it has ended, or the disk is full: seen below
@@ -332,9 +329,8 @@ class Starter:
             holder = self._forge.add_user(JOB_LOGIN, kind="Bot")
             secret = self.files.token(repo, holder, run)
             caller = self._forge.caller(secret)
-            newest = self._store.runs.get(run.id) or run
             number = caller.token.id if caller is not None else None
-            self._store.runs.put(replace(newest, token=number))
+            self._store.runs.change(run, token=number)
         return secret
 
     async def _end_when(self, asked: asyncio.Event, pid: int, born: float) -> None:
@@ -360,14 +356,11 @@ class Starter:
         conclusion: Conclusion = "success" if good else "failure"
         if newest.cancelling:
             conclusion = "cancelled"
-        done = replace(
-            newest,
-            status="completed",
-            conclusion=conclusion,
-            updated_at=self._forge.now(),
-        )
+        now = self._forge.now()
         with self._store.change():
-            self._store.runs.put(done)
+            done = self._store.runs.change(
+                run, status="completed", conclusion=conclusion, updated_at=now
+            )
             token = self._store.tokens.get(done.token or 0)
             if token is not None:
                 self._store.tokens.remove(token)

@@ -78,8 +78,8 @@ class Service(ForgeContext):
         has = base is not None and bare.reaches(base, pull.head_sha)
         if pull.head_sha != before.head_sha:
             moved = {"before": before.head_sha, "after": pull.head_sha}
-            issue = replace(self.forge.issue_of(pull), updated_at=self.forge.now())
-            self.forge.store.issues.put(issue)
+            issue, now = self.forge.issue_of(pull), self.forge.now()
+            self.forge.store.issues.change(issue, updated_at=now)
             self.events.tell(repo, actor, "synchronize", pull, **moved)
         if has and not had:
             merged = replace(pull, base_sha=before.base_sha)
@@ -103,10 +103,8 @@ class Service(ForgeContext):
     def close_pull(self, repo: Repository, actor: User, pull: Pull) -> Pull:
         """Close a pull request; only inside `Store.change`."""
         issue, now = self.forge.issue_of(pull), self.forge.now()
-        self.forge.store.issues.put(
-            replace(
-                issue, state="closed", closed_at=now, updated_at=now, closed_by=actor.id
-            )
+        self.forge.store.issues.change(
+            issue, state="closed", closed_at=now, updated_at=now, closed_by=actor.id
         )
         self.forge.note(pull.id, actor, "closed")
         self.events.tell(repo, actor, "closed", pull)

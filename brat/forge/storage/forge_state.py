@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from filelock import FileLock, Timeout
-from msgspec.structs import replace
 
 from brat.forge.resources import forge_records as records
 from brat.forge.resources.wire import Clock, iso, parse, wall_clock
@@ -88,12 +87,8 @@ class Forge:
             raise BratError(
                 f"{login!r} is not a valid login: use letters, digits and single dashes"
             )
-        with self.store.change():
-            number = self.store.next_id()
-            made = records.User(
-                id=number, login=login, kind=kind, created_at=self.now()
-            )
-            return self.store.users.put(made)
+        made = records.User(login=login, kind=kind, created_at=self.now())
+        return self.store.users.add(made)
 
     def user(self, login: str) -> records.User | None:
         """Return an account by its login, in any case."""
@@ -116,16 +111,15 @@ class Forge:
         """Make a token for an account and return it; only its digest is kept."""
         who = self._account(login)
         secret = secrets.token_urlsafe(32)
-        with self.store.change():
-            token = records.Token(
-                id=self.store.next_id(),
+        token = self.store.tokens.add(
+            records.Token(
                 user=who.id,
                 scope=scope,
                 digest=digest(secret),
                 repo=repo,
                 access=access,
             )
-            self.store.tokens.put(token)
+        )
         return f"brat_{token.id}_{secret}"
 
     def drop_token(self, secret: str) -> None:
@@ -167,19 +161,17 @@ class Forge:
             raise BratError(f"{full_name} already exists")
         create(self.folder / "repos" / owner.login / f"{name}.git", source, branch)
         now = self.now()
-        with self.store.change():
-            made = records.Repository(
-                id=self.store.next_id(),
-                owner=owner.login,
-                name=name,
-                default_branch=branch,
-                created_at=now,
-                updated_at=now,
-                pushed_at=now,
-                private=private,
-                rights=((owner.login.lower(), "admin"),),
-            )
-            return self.store.repositories.put(made)
+        made = records.Repository(
+            owner=owner.login,
+            name=name,
+            default_branch=branch,
+            created_at=now,
+            updated_at=now,
+            pushed_at=now,
+            private=private,
+            rights=((owner.login.lower(), "admin"),),
+        )
+        return self.store.repositories.add(made)
 
     def repository(self, full_name: str) -> records.Repository | None:
         """Return a repository by `owner/name`, in any case."""
@@ -208,11 +200,7 @@ class Forge:
 
     def add_hook(self, full_name: str, url: str, secret: str) -> records.Hook:
         repo = self.known(full_name)
-        with self.store.change():
-            number = self.store.next_id()
-            return self.store.hooks.put(
-                records.Hook(id=number, repo=repo.id, url=url, secret=secret)
-            )
+        return self.store.hooks.add(records.Hook(repo=repo.id, url=url, secret=secret))
 
     def role(self, repo: records.Repository, who: records.User) -> records.Role:
         given = dict(repo.rights).get(who.login.lower())
@@ -243,17 +231,14 @@ class Forge:
         event: str,
         **more: Any,  # noqa: ANN401  an event's own fields
     ) -> None:
-        """Keep what was done to the issue of an id; only inside `Store.change`."""
-        number, now, by = self.store.next_id(), self.now(), actor.id
+        """Keep what was done to the issue of an id."""
         made = records.IssueEvent(
-            id=number, issue=issue, actor=by, event=event, created_at=now, **more
+            issue=issue, actor=actor.id, event=event, created_at=self.now(), **more
         )
-        self.store.issue_events.put(made)
+        self.store.issue_events.add(made)
 
     def update(self, repo: records.Repository, **changes: object) -> records.Repository:
-        newest = self.store.repositories.get(repo.id) or repo
-        with self.store.change():
-            return self.store.repositories.put(replace(newest, **changes))
+        return self.store.repositories.change(repo, **changes)
 
     def numbered(self, repo: records.Repository) -> records.Repository:
         """Count `last_number` up for a new issue or pull; return the repository.

@@ -16,9 +16,7 @@ import pygit2
 from grite import git
 
 _CONFIG: Final = (
-    ("http.receivepack", "true"),
     ("uploadpack.allowAnySHA1InWant", "true"),
-    ("receive.advertiseAtomic", "true"),
     ("receive.autogc", "false"),
     ("gc.auto", "0"),
     ("core.fsync", "none"),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from msgspec import json
+from msgspec.structs import replace
 
 from brat.forge.resources import forge_records as records
 from brat.forge.resources.forge_records import Record, Sequence
@@ -56,6 +57,16 @@ class Table(Generic[R]):
         self._store.write("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", row)
         self._replace(self._records.get(record.id), record)
         return record
+
+    def add(self, record: R) -> R:
+        """Write a new record under an id that none ever had."""
+        with self._store.change():
+            return self.put(replace(record, id=self._store.next_id()))
+
+    def change(self, record: R, **changes: object) -> R:
+        """Write a new state of a record, from the newest one that is known."""
+        with self._store.change():
+            return self.put(replace(self.get(record.id) or record, **changes))
 
     def remove(self, record: R) -> None:
         """Forget a record; only inside `Store.change`."""

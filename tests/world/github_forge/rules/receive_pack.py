@@ -26,7 +26,7 @@ from aiohttp import StreamReader
 
 from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.git_http import FLUSH, HIDDEN, MOST_COMMANDS, feed, git_process
+from brat.forge.rest.git_http import FLUSH, HIDDEN, feed, git_process
 from brat.forge.service.programs import git_environment
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
@@ -40,6 +40,7 @@ _BAND_DATA: Final = b"\1"
 _BAND_WORDS: Final = b"\2"
 _MOST_FRAME: Final = 65515
 """Bytes of one frame of side-band-64k, without its five of length and band."""
+_MOST_COMMANDS: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ async def read_head(stream: StreamReader) -> PushHead:
     """
     read, shallow, commands, offered = 0, list[bytes](), list[Command](), b""
     try:
-        while read < MOST_COMMANDS:
+        while read < _MOST_COMMANDS:
             size = await stream.readexactly(4)
             if size == FLUSH:
                 return PushHead(tuple(commands), offered, tuple(shallow))
