@@ -7,14 +7,14 @@ some of the files are read. All of it blocks.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from posixpath import splitext
 from typing import Final
 
 import pygit2
 
-from bot.repository.compose import blob_in
+from bot.repository.compose import blob_in, message_of
 from bot.repository.strangers_commits import Patch, examined_patch
 from convoy.model.records import Scope, Settings, TaskSpec
 from convoy.patterns import MOST_BYTES, PATTERNS_FOLDER, Template, named_pattern
@@ -163,8 +163,10 @@ class Commits:
         return tuple(found.stdout.decode().split())
 
     def subject(self, commit: str) -> str:
-        line = ("show", "--no-patch", "--format=%s", commit)
-        return git.run(line, cwd=self._path).stdout.decode(errors="replace")
+        """Return the first paragraph of a commit's message, as one line."""
+        known = pygit2.Repository(str(self._path))[commit].peel(pygit2.Commit)
+        lines = (line.strip() for line in message_of(known).strip().split("\n"))
+        return " ".join(takewhile(bool, lines))
 
     def lines(self, base: str, commit: str) -> int:
         self._ensure([base, commit])

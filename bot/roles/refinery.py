@@ -173,12 +173,12 @@ CI_BROKEN: Final = "ci-broken"
 def build(draft: BotDraft, action: owed.Build) -> None:
     """Build the tasks' candidates, each on the previous one.
 
-    A task is blamed only for a conflict with landed work; for a conflict with a
-    candidate that may yet turn red it waits, and so does what lets it go first.
+    A task is blamed only for a conflict with landed work; for a conflict with a mere
+    candidate, which may yet turn red, it waits, and so does what lets it go first.
     """
     convoy = draft.state.convoys[action.convoy]
     branch = ids.base_branch(convoy.name)
-    onto = action.onto
+    onto, tip = action.onto, draft.refs.get(ids.HEADS + branch)
     waiting: set[int] = set()
     for number in action.tasks:
         task = convoy.task(number)
@@ -205,24 +205,41 @@ def build(draft: BotDraft, action: owed.Build) -> None:
                     made, onto
                 )
             if is_empty:
-                if onto != draft.refs.get(ids.HEADS + branch):
+                if onto != tip:
                     return  # what it stands on may still turn red
                 _settle_empty(draft, convoy, number, task.work, onto)
             elif not isinstance(made, Conflicted):
                 _attempt(draft, convoy, number, branch, piece, made)
                 onto = made
-            elif onto == draft.refs.get(ids.HEADS + branch):
-                failed = landing.FailMerge(  # it conflicts with what has landed
+            elif (blamed := _with_landed(draft, convoy, piece, made, tip)) is None:
+                waiting.add(number)
+            else:
+                failed = landing.FailMerge(
                     convoy=convoy.name,
                     task=number,
                     candidate=None,
                     cause="conflict",
-                    why=merge_texts.conflicts("newly landed work", made.paths),
-                    paths=made.paths[:LISTED_CONFLICTS],
+                    why=merge_texts.conflicts("newly landed work", blamed.paths),
+                    paths=blamed.paths[:LISTED_CONFLICTS],
                 )
                 send_back(draft, failed)
-            else:
-                waiting.add(number)
+
+
+def _with_landed(
+    draft: BotDraft, convoy: Convoy, piece: Piece, made: Conflicted, tip: str | None
+) -> Conflicted | None:
+    """Return how work conflicts with the branch's tip; None: it may not.
+
+    Work from a candidate that has not landed does not say what it is without that.
+    """
+    if piece.onto == tip:
+        return made
+    if tip is None or piece.target or tip == piece.base:
+        return None
+    if not draft.bot.composer.is_ancestor(piece.base, tip):
+        return None
+    found = draft.bot.composer.build(convoy.settings.strategy, replace(piece, onto=tip))
+    return found if isinstance(found, Conflicted) else None
 
 
 def _settle_empty(

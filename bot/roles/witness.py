@@ -151,7 +151,8 @@ def resolution(
 ) -> Resolution | None:
     """Return what the next attempt makes fit; None: nothing; blocking.
 
-    `base` is the branch's tip, or the half-done work that the attempt continues.
+    `base` is the branch's tip, the candidate on it that the attempt starts from, or the
+    half-done work that it continues.
     """
     found, left = unmerged(convoy, task), half_done(convoy, task)
     if found is None:
@@ -171,13 +172,13 @@ def resolution(
     others = (
         other
         for other in convoy.tasks
-        if other.landed in landed
+        if (other.landed or (other.candidate and other.candidate.commit)) in landed
         or (other.work is not None and {*other.work.files} & {*paths} and other.landed)
     )
     told = merge_texts.conflict_text(
         paths=paths,
         commits=[commits.subject(each) for each in landed],
-        others=sorted(others, key=lambda task: task.ended_at, reverse=True),
+        others=sorted(others, key=lambda t: (not t.landed, t.ended_at), reverse=True),
         landed=commits.diff(fork, tip, DIFF_CHARS, paths),
         own=commits.diff(found.base, found.commit, DIFF_CHARS, paths),
     )

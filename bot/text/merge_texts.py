@@ -98,7 +98,7 @@ _TOLD: Final = """\
 
 {paths}
 
-### What has landed in these files since
+### What others have changed in these files since
 
 {commits}
 {others}

@@ -499,7 +499,7 @@ def _early(convoy: Convoy, task: Task, queue: landing.Chain, look: Look) -> str:
     first = {turn.on for turn in turns(convoy).get(task.number, ())}
     if not first or not starting.may_start_early(convoy, task):
         return ""
-    for link in queue.links:
+    for link in queue.links[:1] if task.started else queue.links:
         checks = look.checks(link.candidate)
         if checks is not None and checks.verdict not in ("pending", "none", "green"):
             return ""

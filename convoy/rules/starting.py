@@ -23,7 +23,7 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseTaken, freed
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
-from convoy.kinds import half_done, kind_of, trial
+from convoy.kinds import half_done, kind_of, trial, unmerged
 from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
 from convoy.model.records import Cause, Limits
@@ -219,13 +219,27 @@ def resting_engines(state: State, now: int) -> Iterator[str]:
 
 
 def may_start_early(convoy: Convoy, task: Task) -> bool:
-    """Whether a task may start from work that has not landed: its first attempt may."""
-    is_fresh = not task.started and not task.spec.on
-    return is_fresh and convoy.settings.strategy != "merge"
+    """Whether a task may start from work that has not landed: its first attempt may.
+
+    What makes conflicting work fit would conflict again if that were red: it may while
+    CI was against nothing of this convoy, and not in its last round.
+    """
+    if task.spec.on or convoy.settings.strategy == "merge":
+        return False
+    if not task.started:
+        return True
+    makes_fit = unmerged(convoy, task) and not half_done(convoy, task)
+    is_last = task.conflicts >= convoy.settings.rounds
+    was_red = any(each.doubt for each in convoy.tasks)
+    return bool(makes_fit) and not (is_last or was_red)
 
 
 def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) -> bool:
-    """Whether `base` is a candidate that holds the work of all that go first."""
+    """Whether `base` is a candidate that holds the work of all that go first.
+
+    Conflicting work is made fit on the front candidate alone: one that is red costs no
+    more than what is next in turn.
+    """
     if not may_start_early(convoy, task):
         return False
     offered = {
@@ -240,7 +254,8 @@ def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) 
         number, candidate = offered[at]
         held.add(number)
         at = candidate.base
-    return held.issuperset(turn.on for turn in first)
+    is_near = not task.started or len(held) == 1
+    return is_near and held.issuperset(turn.on for turn in first)
 
 
 _ASKED_FOR: Final[frozenset[Cause]] = frozenset({"retry", "changes"})
@@ -323,7 +338,8 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
         if task is None:
             raise Refusal(f"{convoy.name} has no task {self.task}")
         at, first = moment(state, self.now), turns(convoy).get(task.number, ())
-        behind = stands_behind(convoy, task, first, self.base)
+        onto = self.resolves.tip if self.resolves else self.base
+        behind = stands_behind(convoy, task, first, onto)
         for wait in start_waits(convoy, task, at):
             if not (wait.cause == "turn" and behind):
                 raise Refusal(f"task {task.number} waits for {wait.why}{wait.more}")

@@ -7,7 +7,8 @@ from convoy.model.records import TaskSpec, Wait
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Work
 from convoy.owed import Action, Begin
-from convoy.rules.landing import FailMerge
+from convoy.rules.ending import LoseSession
+from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from convoy.rules.people import DropTask
 from convoy.rules.plans import LinkTask
 from convoy.rules.turns import Turn, in_order, turns, unmet
@@ -31,9 +32,9 @@ def surprised(**given: object) -> Rules:
     return rules.started(1).accepted(1, sha("a"))
 
 
-def herd(*numbers: int) -> Rules:
+def herd(*numbers: int, **given: object) -> Rules:
     """Return rules where tasks that declare nothing all touched a.py."""
-    rules = Rules().planned(*(spec(number) for number in numbers))
+    rules = Rules().planned(*(spec(number) for number in numbers), **given)
     for number in numbers:
         rules.started(number)
     for number in numbers:
@@ -42,9 +43,8 @@ def herd(*numbers: int) -> Rules:
 
 
 def conflicts(rules: Rules, number: int) -> Rules:
-    return rules.do(
-        made(FailMerge, task=number, candidate=None, cause="conflict", why="a.py")
-    )
+    why = {"cause": "conflict", "why": "a.py", "paths": ("a.py",)}
+    return rules.do(made(FailMerge, task=number, candidate=None, **why))
 
 
 def owed(rules: Rules, checks: dict[str, Checks] | None = None) -> tuple[Action, ...]:
@@ -159,6 +159,34 @@ def test_a_herd_that_conflicts_goes_on_one_after_another() -> None:
     rules.offered(1, sha("c"), sha("0")).landed_as(1, sha("c"))
     conflicts(rules, 2).started(2).accepted(2, sha("d"), "b.py")
     assert rules.task(2).touched == ("a.py", "b.py"), "whatever any attempt touched"
+
+
+def sent_back(**given: object) -> Rules:
+    """Return a herd in which 2's work, made fit, is the candidate on what 1 landed."""
+    rules = herd(1, 2, 3, 4, **given)
+    rules.offered(1, sha("c"), sha("0")).landed_as(1, sha("c"))
+    conflicts(conflicts(conflicts(rules, 2), 3), 4)
+    return rules.started(2).accepted(2, sha("d")).offered(2, sha("e"), sha("c"))
+
+
+def test_work_is_made_fit_on_the_front_candidate_where_ci_was_never_red() -> None:
+    rules = sent_back()
+    assert Begin(NAME, 3, sha("e")) in owed(rules)
+    rules.started(3, sha("e")).accepted(3, sha("f")).offered(3, sha("9"), sha("e"))
+    assert begins(rules) == [], "red in front, it would cost every session behind"
+    assert Begin(NAME, 4, sha("9")) in owed(rules.landed_as(2, sha("e")))
+
+    rules = sent_back()
+    assert begins(rules, {sha("e"): Checks(verdict="red", text="no")}) == []
+    doubt = {"candidate": sha("e"), "is_red": True, "checks": ("ci",), "why": "red"}
+    rules.do(made(DoubtMerge, task=2, **doubt)).offered(2, sha("8"), sha("c"))
+    rules.do(made(ClearMerge, task=2, candidate=sha("8"), judged=("ci",)))
+    assert begins(rules) == [], "CI has been red in this convoy"
+
+    assert begins(sent_back(rounds=1)) == [], "a person is asked after another one"
+    end = made(LoseSession, task=3, attempt=2, cause="lost", why="gone", left=sha("7"))
+    lost = sent_back().started(3, sha("e")).do(end)
+    assert begins(lost) == [], "what is half done stands on that candidate alone"
 
 
 def test_the_listed_order_holds_in_the_queue_among_those_that_share_a_file() -> None:

@@ -1,5 +1,8 @@
 """An agent's commits that say one thing to us and another to a forge."""
 
+import pytest
+
+from bot.repository.commits import Commits
 from bot.repository.compose import Composer, Conflicted, Piece, author_of
 from tests.bot.history import History
 from tests.world.cases import looped
@@ -51,6 +54,16 @@ def test_bytes_that_readers_take_for_different_text_are_written_again(
 
     assert history.at(made).raw_message == said
     assert b"encoding" not in raw(history, made)
+
+
+@looped(("One\ntwo \n\nmore\n", "One two"), ("\n\n  One\n", "One"), ("", ""))
+def test_a_subject_is_one_line_and_takes_no_process(
+    message: str, subject: str, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = history.commit(BASE, message=message)
+    monkeypatch.delattr("grite.git.run", raising=False)
+
+    assert Commits(history.path).subject(made) == subject
 
 
 def test_an_author_who_is_no_text_is_written_as_text(history: History) -> None:

@@ -211,6 +211,22 @@ async def test_work_that_does_not_apply_is_not_rebased(here: Room) -> None:
     assert here.tip(f"convoy/{NAME}/task-1") == before
 
 
+async def test_work_that_conflicts_with_what_landed_waits_for_no_candidate(
+    here: Room,
+) -> None:
+    await here.worked(1, {"README.md": b"# app\n", "one.py": b"1\n"})
+    both = {"README.md": b"# app\n", "one.py": b"2\n", "two.py": b"2\n"}
+    await here.worked(2, both)
+    assert here.task(2).state == "needs-review", "1 may yet turn red"
+
+    await here.landed_on_base({"README.md": b"# app\n", "two.py": b"other\n"})
+    await here.loop.tick()
+
+    assert here.task(1).candidate is not None
+    assert here.task(2).state == "queued"
+    assert here.task(2).why == "it conflicts with newly landed work in two.py"
+
+
 # --- `/brat plan`, `allow` and `split` ------------------------------------------------
 
 PLANNED = '[mayor]\napprove = "plan"\n' + SHELL

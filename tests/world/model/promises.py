@@ -177,7 +177,8 @@ class Promises:
         assert unmet(convoy, task) == (), "started before what it needs"
         assert task.attempt is None, "two sessions of one task"
         first = turns(convoy).get(task.number, ())
-        early = stands_behind(convoy, task, first, fact.base)
+        onto = fact.resolves.tip if fact.resolves else fact.base
+        early = stands_behind(convoy, task, first, onto)
         assert not first or early, "started before its turn"
         for number in task.spec.after:
             needed = convoy.task(number)
