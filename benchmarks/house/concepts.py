@@ -60,11 +60,14 @@ def _events(files: Iterable[Source]) -> Iterator[set[str]]:
 def _keys(files: Iterable[Source]) -> Iterator[str]:
     """Give the configuration's keys whose word means nothing else: with two parts."""
     for source in files:
-        if not source.path.startswith("convoy/config/"):
+        if not source.path.startswith(("convoy/config/", "convoy/model/records")):
             continue
         for node in ast.walk(source.tree):
             match node:
-                case ast.AnnAssign(target=ast.Name(id=name)) if (
+                case ast.AnnAssign(target=ast.Name(id=name), annotation=kind) if (
                     "_" in name.strip("_") and name.islower() and name[0] != "_"
                 ):
-                    yield name
+                    if source.path.startswith("convoy/config/") or "Key(" in (
+                        ast.unparse(kind)
+                    ):
+                        yield name
