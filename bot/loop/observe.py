@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from bot.roles import by_hand
 from bot.roles.bot_context import BotContext, tried
+from bot.roles.deacon import look_at_unneeded
 from bot.roles.issue_intake import read_list
 from convoy.model import ids
 from convoy.model.records import SubIssue
@@ -180,29 +181,3 @@ async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
             if seen := await tried(context, item, look):
                 found[number] = seen
     return found
-
-
-SHOWN_MS: Final = 30_000
-"""How long after a push the forge may show its first run."""
-
-
-async def look_at_unneeded(
-    context: BotContext, awaited: frozenset[str]
-) -> tuple[int, ...]:
-    """Return the runs to cancel: of what was given up lately, not awaited."""
-    given_up, now = context.memory.given_up, context.clock()
-    for commit, known in context.observed.checks.items():
-        if known.verdict != "green" and commit not in awaited:
-            late = SHOWN_MS if known.verdict == "none" else 0
-            given_up.setdefault(commit, now + late)
-    found: list[int] = []
-    for commit, last in [*given_up.items()]:
-        if commit in awaited:
-            del given_up[commit]
-            continue
-        ask = partial(context.github.ci.on_queues, commit)
-        runs = await tried(context, ids.item("check", commit), ask)
-        found += runs or ()
-        if runs == () and now >= last:
-            del given_up[commit]
-    return tuple(found)

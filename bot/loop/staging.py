@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from bot.repository.draft import Draft
 from bot.requests import answers
-from bot.roles import by_hand, mayor, refinery, witness
+from bot.roles import by_hand, deacon, mayor, refinery, witness
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from bot.roles.bot_context import BotContext, BotDraft, alone
 from convoy import owed as actions
@@ -116,7 +116,7 @@ PERFORMED: Final[dict[type[Struct], Callable[[BotDraft, Any], object]]] = {
     actions.Reject: refinery.reject,
     actions.LookAgain: refinery.reject,
     actions.Call: by_hand.call_people,
-    actions.Sweep: by_hand.sweep_branches,
+    actions.Sweep: deacon.sweep_branches,
     actions.CreateBase: refinery.create_base,
     actions.AlignConvoy: refinery.align_convoy,
     actions.Note: lambda draft, action: draft.submit(action.command),

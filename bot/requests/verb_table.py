@@ -22,7 +22,8 @@ from bot.requests.verb import (
 from bot.text.slash_commands import MOST_COMMANDS, MalformedCommand, SlashCommand
 from bot.text.visible_text import clean_markdown, code_span
 from convoy.model.state import Convoy, Task
-from convoy.text import did_you_mean, redacted
+from convoy.text import did_you_mean
+from convoy.text.redaction import redacted
 from grite.errors import BratError
 
 _PLACES: Final = {"issue": "issues", "pull": "pull requests", "both": "both"}

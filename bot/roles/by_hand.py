@@ -1,7 +1,4 @@
-"""Looks at what people did by hand, and tells them once what it means; calls people.
-
-The deacon is here, too: it cleans up branches that nobody needs any more.
-"""
+"""Looks at what people did by hand, and tells them once what it means; calls people."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -34,9 +31,8 @@ from convoy.gate import ci_files
 from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.model.work import Push
-from convoy.owed import Call, Hear, HearPush, Sweep, item_of
+from convoy.owed import Call, Hear, HearPush, item_of
 from convoy.owed.owed import gestures
-from convoy.rules.landing import queue_branches
 from convoy.rules.people import CallPeople
 from convoy.rules.verdict import IssueSeen, PullSeen
 
@@ -219,11 +215,3 @@ def call_people(draft: Draft, action: Call) -> None:
     is_person = is_login(by) and not by.endswith("[bot]")
     text = call_text(convoy, action.needs, by if is_person else "")
     draft.submit(CallPeople(convoy=convoy.name, text=text, now=draft.now))
-
-
-def sweep_branches(draft: Draft, action: Sweep) -> None:
-    """Delete branches, but none of a candidate that is open in this very draft."""
-    kept = queue_branches(draft.state)
-    for ref, commit in action.refs:
-        if draft.refs.get(ref) == commit and ref not in kept:
-            draft.move(ref, None)

@@ -34,6 +34,7 @@ from convoy.model.state import Convoy, State
 from convoy.planner import marks, own_words
 from convoy.planner.issue_text import intake, questions
 from convoy.rules.sub_issues import MOST_SUB_ISSUES, tasks_of
+from convoy.text.redaction import redacted
 from grite.errors import BratError, Unavailable
 
 TEXT_CHARS: Final = 60_000
@@ -77,8 +78,8 @@ def fit_words(title: str, text: str) -> Words:
 
     Pure; safe to do twice. A text built to be slow takes some seconds.
     """
-    line = " ".join(plaintext.redacted(plaintext.clean(title)).split())
-    whole = plaintext.redacted(clean_markdown(text, limit=TEXT_CHARS))
+    line = " ".join(redacted(plaintext.clean(title)).split())
+    whole = redacted(clean_markdown(text, limit=TEXT_CHARS))
     return Words(plaintext.cut(line, plaintext.TITLE_CHARS), whole)
 
 
@@ -282,11 +283,11 @@ async def open_named(context: BotContext, convoy: Convoy, number: int, now: Try)
     if found is None:
         now.repeat()
         # No text of a task can hold a marker, or call somebody.
-        words = "\n".join(plaintext.harmless(plaintext.redacted(own_words(task.spec))))
+        words = "\n".join(plaintext.harmless(redacted(own_words(task.spec))))
         told = f"<sub>Task {number} of #{convoy.issue}.</sub>"
         rest = "See the plan for the rest."
         body = f"{plaintext.posted(words, rest)}\n\n{told}\n\n{ids.marker(key)}"
-        found = await forge.open_issue(plaintext.redacted(task.spec.title), body)
+        found = await forge.open_issue(redacted(task.spec.title), body)
     await forge.sub_issues.add(convoy.issue, await forge.issue(found))
     return found
 

@@ -55,7 +55,8 @@ from convoy.rules import ending
 from convoy.rules.landing import open_candidates
 from convoy.rules.people import BlockTask
 from convoy.rules.starting import StartTask
-from convoy.text import Unfit, clean, full_stop, inert, redacted
+from convoy.text import Unfit, clean, full_stop, inert
+from convoy.text.redaction import redacted
 from grite.errors import GitFailed
 
 _TOO_LARGE: Final = HTTPStatus.REQUEST_ENTITY_TOO_LARGE

@@ -10,8 +10,9 @@ from typing import Final
 from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Task
-from convoy.text import clean, cut, inert, redacted
+from convoy.text import clean, cut, inert
 from convoy.text.project_tests import headline
+from convoy.text.redaction import redacted
 
 TEXT_CHARS: Final = 2_000
 """How much of the end of CI's text the next attempt is told."""

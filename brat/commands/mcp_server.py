@@ -34,7 +34,8 @@ from brat.status.local_attention import here
 from brat.status.session_views import output_of
 from convoy import views
 from convoy.rules.starting import moment
-from convoy.text import clean, redacted
+from convoy.text import clean
+from convoy.text.redaction import redacted
 from grite.errors import BratError
 
 _PREFIX: Final = "brat: "

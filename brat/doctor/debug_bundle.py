@@ -24,7 +24,7 @@ from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader
 from brat.repository.registration import CONFIG
-from convoy.text import HIDDEN, Redaction
+from convoy.text.redaction import HIDDEN, Redaction
 from convoy.views import state_document
 from grite import git
 from grite.errors import BratError

@@ -37,8 +37,8 @@ from convoy.text import (
     fitting,
     harmless,
     inline,
-    redacted,
 )
+from convoy.text.redaction import redacted
 
 
 class Repository(Protocol):

@@ -30,7 +30,7 @@ from msgspec.structs import replace
 
 from convoy.model.records import Gate, Limits
 from convoy.model.state import Task
-from convoy.text import NO_SECRETS, Redaction, secrets_in
+from convoy.text.redaction import NO_SECRETS, Redaction, secrets_in
 
 SYMLINK, SUBMODULE, GONE = "120000", "160000", "000000"
 FILE_BYTES: Final = 50_000_000

@@ -16,7 +16,8 @@ from msgspec import MsgspecError, Struct, json
 from msgspec.structs import asdict
 
 from convoy.model.records import Estimate, Price, Report, Usage
-from convoy.text import clean, counted, cut, redacted, rough
+from convoy.text import clean, counted, cut, rough
+from convoy.text.redaction import redacted
 
 Trouble = Literal["credentials", "budget", "rate_limited", "vendor_down", "failed"]
 """What an engine can meet: a key that is not taken, no money or turns left, too many

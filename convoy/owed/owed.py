@@ -30,6 +30,7 @@ from convoy.model.work import Attempt, Convoys, Gesture, TakenOut
 from convoy.owed import Action, Hear, Look, Note, Patience
 from convoy.owed.landings import merges, ways
 from convoy.rules import landing, people, starting, sub_issues
+from convoy.rules.leftovers import unneeded_branches
 from convoy.rules.turns import sync_task, turns
 from convoy.rules.verdict import IssueSeen, Observed
 
@@ -91,7 +92,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     for run in observed.unneeded:
         if state.may_try(ids.item("run", run), now):
             yield owed.CancelRun(run, role="refinery")
-    stale = tuple(landing.unneeded_branches(state, observed.refs, now))
+    stale = tuple(unneeded_branches(state, observed.refs, now))
     if stale and state.may_try(ids.SWEEP_ITEM, now):
         yield owed.Sweep(stale)
     for lease in state.leases.values():

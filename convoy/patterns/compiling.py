@@ -16,7 +16,8 @@ from convoy.model.records import EngineSpec, TaskSpec
 from convoy.model.task_graph import declared_need, declared_path
 from convoy.patterns import GIVEN, SLOT, PatternError, Step, Template
 from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_MOST, no_engine
-from convoy.text import clean, counted, cut, did_you_mean, redacted
+from convoy.text import clean, counted, cut, did_you_mean
+from convoy.text.redaction import redacted
 
 MOST_ITEMS: Final = 20
 MOST_TIMES: Final = 5

@@ -34,7 +34,8 @@ from convoy.model.task_graph import (
 )
 from convoy.planner import own_words, tasklist
 from convoy.planner.ground import Ground
-from convoy.text import Unfit, clean, cut, json_answer, redacted
+from convoy.text import Unfit, clean, cut, json_answer
+from convoy.text.redaction import redacted
 from grite.resource import overlaps
 
 PLAN_FAULTS: Final = 20

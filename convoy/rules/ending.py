@@ -24,6 +24,7 @@ from convoy.model import ids
 from convoy.model.records import Cause, Opinion, Report, Usage
 from convoy.model.session_result import wait_ms
 from convoy.model.state import Convoy, State, Task
+from convoy.rules import retries
 from convoy.text import counted
 
 SAID_MEANWHILE: Final = "someone commented on its work while it was running"
@@ -74,7 +75,7 @@ class AcceptWork(_EndInResult, frozen=True, kw_only=True):
     def ends(self, state: State, convoy: Convoy, task: Task) -> tuple[Events, Events]:
         pull = rules.pull_due(state, convoy, task, self.ci_files)
         late = any(each.is_open and each.since >= self.attempt for each in task.threads)
-        again = rules.to_be_changed(convoy, task, SAID_MEANWHILE) if late else ()
+        again = retries.to_be_changed(convoy, task, SAID_MEANWHILE) if late else ()
         return (copied(WorkAccepted, self),), (*pull, *self._answers(task), *again)
 
     def _answers(self, task: Task) -> Iterator[ActionIntended]:
@@ -153,14 +154,14 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
         refused, free = self.ended(task), rules.leases_freed(state, self.convoy, task)
         if task.spent < convoy.settings.attempts and self._is_alike(task):
             why = f"two attempts failed in the same way within seconds: {self.why}"
-            ends = rules.given_up(state, self.convoy, task, self.cause, why, self.why)
+            ends = retries.given_up(state, self.convoy, task, self.cause, why, self.why)
             return (refused, *free, *ends)
         not_before = 0  # else when the model's vendor may be asked again
         if self.cause == "outage":
             session = task.attempt.session if task.attempt else ""
             pause_ms = wait_ms(session, task.outages + 1, self.asked_s)
             not_before = self.now + pause_ms
-        then = rules.queued_again(
+        then = retries.queued_again(
             state,
             self.convoy,
             task,
@@ -220,7 +221,7 @@ class AcceptReview(_EndInResult, frozen=True, kw_only=True):
             return (reviewed,), ()
         if task.rounds < task.spec.rounds:
             why = f"the review by task {task.number} requests changes: {self.text}"
-            return (reviewed,), rules.to_be_changed(convoy, subject, why)
+            return (reviewed,), retries.to_be_changed(convoy, subject, why)
         why = (
             f"it requests changes again after {counted(task.spec.rounds, 'round')}; "
             "drop the review to land the work as it is, or retry the review to "

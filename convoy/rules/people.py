@@ -36,6 +36,7 @@ from convoy.kinds.rivals import chosen_among
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import ReviewThread, unending, with_threads
+from convoy.rules import retries
 from convoy.rules.turns import dropped_needs, lacking_approvals
 
 
@@ -303,7 +304,7 @@ class ReviseTask(TaskCommand, frozen=True, kw_only=True):
         rules.check_unused(convoy, task)
         check_unjudged(convoy, task)
         why = f"{self.by} asks for changes: {self.text}"
-        events = rules.to_be_changed(convoy, task, why, self.by)
+        events = retries.to_be_changed(convoy, task, why, self.by)
         if not any(isinstance(event, TaskBlocked) for event in events):
             return events
         return (*events, *known(self.convoy, self.by, blocked_key(task)))

@@ -27,7 +27,8 @@ from msgspec.structs import replace
 
 from convoy.events.session_events import TaskStarted
 from convoy.gate import pattern
-from convoy.text import Redaction, clean, shortened
+from convoy.text import clean, shortened
+from convoy.text.redaction import Redaction
 from grite import outbound
 from runner.box import surroundings
 from runner.box.agent_box import BoxReport, NetworkExit, Room, boxed, session_room

@@ -27,7 +27,7 @@ from convoy.log import body_of
 from convoy.model import ids
 from convoy.model.records import Usage as Used, Verdict
 from convoy.model.session_result import Left, Outcome, Walls, priced
-from convoy.text import Redaction
+from convoy.text.redaction import Redaction
 from grite import chunk
 from grite.event import CommentAdded, Event
 from runner.box.supervisor import Stream

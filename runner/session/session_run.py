@@ -23,7 +23,8 @@ from convoy.kinds import KINDS
 from convoy.model import ids
 from convoy.model.session_result import bounded_notes
 from convoy.planner import ANSWER_CHARS, FILE, REPLY
-from convoy.text import Redaction, cut
+from convoy.text import cut
+from convoy.text.redaction import Redaction
 from grite import outbound, trusted_programs
 from grite.errors import BratError, Unavailable
 from runner import engines

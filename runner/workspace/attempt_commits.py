@@ -21,7 +21,8 @@ from msgspec.structs import replace
 from convoy import gate
 from convoy.gate import GONE, PathChange, path_list
 from convoy.model.records import Gate
-from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction, with_line_ends_of
+from convoy.text import SIGNED_OFF, with_line_ends_of
+from convoy.text.redaction import NO_SECRETS, Redaction
 from grite import errors, git
 from grite.errors import BratError, GitFailed, Unavailable
 from runner.box.surroundings import left_in

@@ -10,7 +10,7 @@ import pytest
 
 from convoy.gate import leaks
 from convoy.model.records import Gate
-from convoy.text import NO_SECRETS, Redaction
+from convoy.text.redaction import NO_SECRETS, Redaction
 from grite import git
 from tests.bot.history import History
 

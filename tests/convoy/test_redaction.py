@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.text import Redaction, fence_of, fenced, redacted
+from convoy.text import fence_of, fenced
+from convoy.text.redaction import Redaction, redacted
 from tests.world.cases import looped
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc+/=\n-----END RSA PRIVATE KEY-----"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from convoy.text import Redaction
+from convoy.text.redaction import Redaction
 from runner.box.supervisor import Stop
 from runner.box.surroundings import TOOL_CHOICES, TOOL_FOLDERS
 from runner.engines import ENGINES

@@ -1,6 +1,6 @@
 from hypothesis import given, settings, strategies as st
 
-from convoy.text import Redaction
+from convoy.text.redaction import Redaction
 from runner.session.result_folder import HELD_BACK_CHARS, LINE_CHARS, RedactedStream
 
 SECRET = "very/secret+value=="

@@ -12,7 +12,7 @@ import pytest
 from bot.repository.strangers_commits import CommitRange
 from convoy.gate import FILE_BYTES, refusals
 from convoy.model.records import Gate, Limits
-from convoy.text import Redaction
+from convoy.text.redaction import Redaction
 from runner.inputs import job_inputs
 from runner.workspace.attempt_commits import (
     PATCH_BYTES,

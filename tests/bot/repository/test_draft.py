@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bot.repository.draft import Draft
-from bot.roles.by_hand import sweep_branches
+from bot.roles.deacon import sweep_branches
 from convoy.model import ids
 from convoy.owed import Sweep
 from tests.world.log_keys import open_mirror

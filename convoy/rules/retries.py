@@ -1,0 +1,71 @@
+"""Whether a task is tried again after an attempt that did not land, or a person asked.
+
+`FREE` in `convoy.model.records` has the causes that cost no attempt.
+"""
+
+from convoy.events import Events
+from convoy.events.task_events import TaskBlocked, TaskQueued
+from convoy.kinds import kind_of
+from convoy.model.records import FREE, Cause
+from convoy.model.session_result import OUTAGES_MOST
+from convoy.model.state import Convoy, State, Task
+from convoy.text import counted
+
+
+def queued_again(
+    state: State,
+    convoy: str,
+    task: Task,
+    cause: Cause,
+    last: str,
+    *,
+    not_before: int = 0,
+) -> Events:
+    """Queue the task once more, or block it when its attempts are spent.
+
+    A task that was dropped or blocked while its session ran stays so. `last` says why
+    the attempt did not land.
+    """
+    if task.state not in ("running", "needs-review"):
+        return ()
+    settings = state.convoys[convoy].settings
+    why = ""
+    if cause not in FREE and task.spent >= settings.attempts:
+        why = f"{last} (after {counted(task.spent, 'attempt')})"
+    elif cause == "refused" == task.cause and last in task.notes[-1:]:
+        why = f"two attempts were refused for the same reason: {last}"
+    elif cause == "conflict" and settings.conflicts == "person":
+        why = f"{last}, and the configuration leaves conflicts to people"
+    elif cause == "conflict" and task.conflicts >= settings.rounds:
+        tries = counted(task.conflicts, "attempt")
+        why = f"its conflicts are still not resolved after {tries}: {last}"
+    elif cause == "outage" and task.outages >= OUTAGES_MOST:
+        why = f"{task.outages + 1} attempts could not reach a model: {last}"
+    if why:
+        return given_up(state, convoy, task, cause, why, last)
+    queued = TaskQueued(
+        convoy=convoy, task=task.number, cause=cause, why=last, not_before=not_before
+    )
+    return (queued,)
+
+
+def given_up(
+    state: State, convoy: str, task: Task, cause: Cause, why: str, last: str
+) -> Events:
+    """Block the task, unless its kind offers an alternative; `last`: as above."""
+    blocked = TaskBlocked(convoy=convoy, task=task.number, why=why, cause=cause)
+    found = kind_of(task.spec).way_out(state, state.convoys[convoy], task, last)
+    return (blocked,) if found is None else found
+
+
+def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
+    """Send work back to be changed; if its attempts are spent, ask a person.
+
+    `by` is the person whose words `why` holds.
+    """
+    name, number = convoy.name, task.number
+    queued = TaskQueued(convoy=name, task=number, cause="changes", why=why, by=by)
+    if task.spent < convoy.settings.attempts:
+        return (queued,)
+    spent = f"{why} (after {counted(task.spent, 'attempt')})"
+    return (queued, TaskBlocked(convoy=convoy.name, task=task.number, why=spent))
