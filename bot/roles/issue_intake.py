@@ -245,7 +245,7 @@ async def close_named(context: BotContext, convoy: Convoy) -> None:
     """
     tasks = {each.issue: each.task for each in convoy.named}
     for number in dict.fromkeys((*tasks, *(sub.issue for sub in convoy.listed))):
-        own = tasks_of(number, convoy.listed, tasks)
+        own = tasks_of(number, convoy.listed, convoy.named)
         is_done = bool(own) and all(_has_landed(convoy, task) for task in own)
         task = convoy.task(tasks.get(number, 0))
         by_person = convoy.listed and task is not None and not task.started

@@ -9,7 +9,7 @@ when that person closes it. The tasks of any other plan can be written back as
 sub-issues, which are no list to follow: the log knows which task each stands for.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
 from typing import Final
 
@@ -68,17 +68,17 @@ def named_by(
 
 
 def tasks_of(
-    issue: int, listed: Collection[SubIssue], tasks: Mapping[int, int]
+    issue: int, listed: Collection[SubIssue], named: Collection[NamedIssue]
 ) -> tuple[int, ...]:
-    """Return the tasks after which an issue is done; `tasks` has them by issue."""
-    if issue in tasks:
-        return (tasks[issue],)
-    steps = (tasks_of(sub.issue, listed, tasks) for sub in steps_of(issue, listed))
+    """Return the tasks after which an issue is done."""
+    if own := next((each.task for each in named if each.issue == issue), 0):
+        return (own,)
+    steps = (tasks_of(sub.issue, listed, named) for sub in steps_of(issue, listed))
     return tuple(number for numbers in steps for number in numbers)
 
 
 def awaited(
-    sub: SubIssue, listed: Collection[SubIssue], tasks: Mapping[int, int]
+    sub: SubIssue, listed: Collection[SubIssue], named: Collection[NamedIssue]
 ) -> tuple[int, ...]:
     """Return the tasks that an issue's task waits for, sorted."""
     by_issue = {each.issue: each for each in listed}
@@ -87,7 +87,7 @@ def awaited(
     while at is not None:  # what blocks a parent blocks its steps
         issues |= {issue for issue in at.after if issue in by_issue}
         at = by_issue.get(at.step_of)
-    numbers = {n for issue in issues for n in tasks_of(issue, listed, tasks)}
+    numbers = {n for issue in issues for n in tasks_of(issue, listed, named)}
     return tuple(sorted(numbers))
 
 
@@ -111,13 +111,9 @@ def list_fault(listed: tuple[SubIssue, ...]) -> str:
                 f"sub-issue here: add or close #{lost[0]}, or remove the dependency"
             )
     named = named_by(listed)
-    tasks = {each.issue: each.task for each in named}
+    subs = {sub.issue: sub for sub in listed}
     issues = {each.task: each.issue for each in named}
-    edges = {
-        tasks[sub.issue]: awaited(sub, listed, tasks)
-        for sub in listed
-        if sub.issue in tasks
-    }
+    edges = {n: awaited(subs[issue], listed, named) for n, issue in issues.items()}
     if circle := find_cycle(edges):
         names = ", ".join(f"#{issues[number]}" for number in circle)
         return f"the sub-issues wait for each other in a cycle: {names}"
@@ -125,7 +121,7 @@ def list_fault(listed: tuple[SubIssue, ...]) -> str:
 
 
 def planned(
-    title: str, around: str, listed: tuple[SubIssue, ...], named: Iterable[NamedIssue]
+    title: str, around: str, listed: tuple[SubIssue, ...], named: tuple[NamedIssue, ...]
 ) -> tuple[TaskSpec, ...]:
     """Return the tasks of a list that has no fault, by number."""
     tasks = {each.issue: each.task for each in named}
@@ -150,7 +146,7 @@ def planned(
             number=number,
             title=name,
             instructions=f"{name}\n\n{says}\n\n{told}",
-            after=awaited(sub, listed, tasks),
+            after=awaited(sub, listed, named),
         )
         specs.append(spec)
     return tuple(sorted(specs, key=lambda spec: spec.number))
@@ -319,8 +315,7 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
         if not _at_rest(task):
             return
         was = next((s for s in convoy.listed if s.issue == sub.issue), sub)
-        tasks = {each.issue: each.task for each in convoy.named}
-        others = {*task.spec.after} - {*awaited(was, convoy.listed, tasks)}
+        others = {*task.spec.after} - {*awaited(was, convoy.listed, convoy.named)}
         wanted = tuple(sorted({*spec.after, *others}))
         new, name = replace(task.spec, after=wanted), convoy.name
         if new != task.spec:

@@ -77,16 +77,10 @@ def plan_waits(convoy: Convoy) -> str:
 
 
 def _turn(convoy: Convoy, task: Task) -> str:
-    """Return whom the task lets go first that is not ahead of it in the merge queue."""
+    """Return whom work in review lets go first that is not in the merge queue."""
     queue = {each.number for each in waiting_to_merge(convoy)}
-    if task.number in queue:
-        return ""
-    first = (
-        turn
-        for turn in turns(convoy).get(task.number, ())
-        if turn.on not in queue or task.state == "queued"
-    )
-    return next((turn.words() for turn in first), "")
+    first = turns(convoy).get(task.number, ()) if task.number not in queue else ()
+    return next((turn.words() for turn in first if turn.on not in queue), "")
 
 
 def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:

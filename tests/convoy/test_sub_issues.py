@@ -180,8 +180,8 @@ def test_what_has_begun_goes_on_and_what_is_landing_takes_nothing_more_in() -> N
     rules.do(ProposeList(convoy=NAME, listed=(sub(12), sub(13)), now=2))
     rules.do(FollowList(convoy=NAME))
     assert rules.task(1).state == "running"
-    tasks = {each.issue: each.task for each in rules.convoy.named}
-    assert tasks_of(11, rules.convoy.listed, tasks) == (1,), "it is still its issue"
+    now = rules.convoy
+    assert tasks_of(11, now.listed, now.named) == (1,), "it is still its issue"
 
     rules = Rules().listed(sub(11)).landed(1, sha("a"))
     rules.do(ProposeList(convoy=NAME, listed=(sub(11), sub(12)), now=1))
