@@ -1,4 +1,4 @@
-"""How soon people see: pages, what changes on them, `brat status` in a clone."""
+"""How soon people see: pages, what changes on them, what a clone says of the log."""
 
 import asyncio
 import os
@@ -288,30 +288,36 @@ def _told(took: list[float]) -> dict[str, float]:
 
 
 def status(folder: Path, repeats: int) -> dict[str, object]:
-    """Clone a repository with 100,000 events, fetch its log, and ask how it stands."""
+    """Clone a repository with 100,000 events, fetch its log, and ask about it."""
     origin = folder / "origin.git"
     pushes = list(log_history.pushes(EVENTS))
     commits = log_history.write(origin, pushes)
     _checkpoint(origin, commits, [len(push) for push in pushes])
-    runs: dict[str, list[_Run]] = {"fetch": [], "status": [], "again": [], "json": []}
+    convoys = [*follow(Log(origin), commits[-1]).state.convoys]
+    names = ("fetch", "status", "again", "json", "why")
+    runs: dict[str, list[_Run]] = {name: [] for name in names}
     for number in range(repeats):
         clone = folder / str(number)
         git.run(["clone", "--quiet", str(origin), str(clone)], cwd=folder)
         fetch = ["git", "fetch", "-q", "origin", "refs/grite/*:refs/grite/*"]
         runs["fetch"].append(_run(fetch, clone))
-        brat = [sys.executable, "-I", "-m", "brat", "status"]
-        runs["status"].append(_run(brat, clone))
-        runs["again"].append(_run(brat, clone))
-        (clone / ".git" / CACHE / "state.json").unlink()
-        runs["json"].append(_run([*brat, "--json"], clone))
+        brat = [sys.executable, "-I", "-m", "brat"]
+        cache = clone / ".git" / CACHE / "state.json"
+        runs["status"].append(_run([*brat, "status"], clone))
+        runs["again"].append(_run([*brat, "status"], clone))
+        cache.unlink()
+        runs["json"].append(_run([*brat, "status", "--json"], clone))
+        cache.unlink()
+        runs["why"].append(_run([*brat, "why", convoys[-1]], clone))
     return {
         "events": EVENTS,
-        "convoys": len(follow(Log(origin), commits[-1]).state.convoys),
+        "convoys": len(convoys),
         **{
             name: {"s": [run[0] for run in found], "cpu_s": [run[1] for run in found]}
             for name, found in runs.items()
         },
         "status_s_aim": 0.5,
+        "why_s_aim": 0.5,
         "load": os.getloadavg()[0],
     }
 

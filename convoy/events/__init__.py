@@ -162,8 +162,12 @@ class TaskEvent(ConvoyEvent, AboutTask, frozen=True, kw_only=True):
 
 def copied(form: type[_Record], /, *sources: Struct, **more: Any) -> _Record:  # noqa: ANN401
     """Return a record with the fields of that name that others have, and more."""
-    pairs = ((each, name) for each in sources for name in _shared(form, type(each)))
-    return form(**{name: getattr(each, name) for each, name in pairs} | more)
+    found = {
+        name: getattr(each, name)
+        for each in sources
+        for name in _shared(form, type(each))
+    }
+    return form(**found | more)
 
 
 @cache

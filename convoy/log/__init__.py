@@ -35,10 +35,9 @@ def body_of(fact: Event | Claim, sentence: str) -> str:
 
 def event_json(body: str) -> str | None:
     """Return the JSON that a body carries; None: it is just a comment."""
-    if not body.endswith(CLOSE):
-        return None
-    line = body[body.rfind("\n") + 1 :]
-    return line[len(OPEN) : -len(CLOSE)] if line.startswith(OPEN) else None
+    line = body.rfind("\n") + 1
+    is_event = body.endswith(CLOSE) and body.startswith(OPEN, line)
+    return body[line + len(OPEN) : -len(CLOSE)] if is_event else None
 
 
 def broken_up(text: str) -> str:

@@ -232,6 +232,8 @@ class Reading:
 
 
 NOTHING_READ: Final = Reading()
+_PACKED_EACH: Final = 2_000
+"""After so many events a long reading packs the convoys that rest by then."""
 
 
 def follow(log: Log, head: str, known: Reading = NOTHING_READ) -> Reading:
@@ -246,6 +248,7 @@ def follow(log: Log, head: str, known: Reading = NOTHING_READ) -> Reading:
         Missing: the log is not all here, as in a shallow clone.
     """
     state, events = known.state, known.events
+    full = events + _PACKED_EACH
     faults: list[str] = []
     for entry in log.read(head, since=known.head, whole=True):
         if entry.is_foreign:
@@ -253,6 +256,8 @@ def follow(log: Log, head: str, known: Reading = NOTHING_READ) -> Reading:
         state = fold(state, entry.commit, entry.events, entry.actor)
         faults += (f"{entry.commit}: {fault}" for fault in entry.faults)
         events += len(entry.events)
+        if events >= full:  # each change of a convoy copies the names of all at hand
+            state, full = packed(state), events + _PACKED_EACH
     return Reading(state, (*known.faults, *faults), events)
 
 
