@@ -230,7 +230,7 @@ def may_start_early(convoy: Convoy, task: Task) -> bool:
         return True
     makes_fit = unmerged(convoy, task) and not half_done(convoy, task)
     is_last = task.conflicts >= convoy.settings.rounds
-    was_red = any(each.doubt for each in convoy.tasks)
+    was_red = any(each.doubt or each.cause == "red" for each in convoy.tasks)
     return bool(makes_fit) and not (is_last or was_red)
 
 

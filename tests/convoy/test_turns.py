@@ -183,6 +183,11 @@ def test_work_is_made_fit_on_the_front_candidate_where_ci_was_never_red() -> Non
     rules.do(made(ClearMerge, task=2, candidate=sha("8"), judged=("ci",)))
     assert begins(rules) == [], "CI has been red in this convoy"
 
+    blame = {"candidate": sha("e"), "cause": "red", "why": "red"}
+    rules = sent_back().do(made(FailMerge, task=2, **blame)).started(2)
+    rules.accepted(2, sha("7")).offered(2, sha("8"), sha("c"))
+    assert begins(rules) == [], "it was blamed without another look"
+
     assert begins(sent_back(rounds=1)) == [], "a person is asked after another one"
     end = made(LoseSession, task=3, attempt=2, cause="lost", why="gone", left=sha("7"))
     lost = sent_back().started(3, sha("e")).do(end)
