@@ -107,11 +107,12 @@ async def test_nothing_of_a_session_is_in_the_next(
 
 def opened(pid: int) -> dict[str, str]:
     """Return what a process has open, by its descriptors; none: we may not look."""
-    try:
-        found = [*Path(f"/proc/{pid}/fd").iterdir()]
-        return {each.name: str(each.readlink()) for each in found}
-    except PermissionError:
-        return {}
+    found = {}
+    with suppress(PermissionError):
+        for each in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # it was closed meanwhile
+                found[each.name] = str(each.readlink())
+    return found
 
 
 def memory(pid: int) -> bytes:

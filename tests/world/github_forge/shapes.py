@@ -357,7 +357,13 @@ class FullRenderer(Renderer):
         }
 
     def job(self, repo: Repository, one: Run, check: CheckRun | None) -> dict[str, Any]:
-        ended = {"status": one.status, "conclusion": one.conclusion}
+        ended = one.updated_at if one.status == "completed" else None
+        step: dict[str, Any] = {
+            "name": "Set up job",
+            "number": 1,
+            "started_at": one.created_at,
+        }
+        step |= {"status": one.status, "conclusion": one.conclusion}
         return {
             **dull("job"),
             **super().job(repo, one, check),
@@ -365,8 +371,8 @@ class FullRenderer(Renderer):
             "html_url": self._context.site.page(
                 repo.full_name, "actions", "runs", one.id
             ),
-            "completed_at": one.updated_at if one.status == "completed" else None,
-            "steps": ({"name": "Set up job", "number": 1} | ended,),
+            "completed_at": ended,
+            "steps": (step | {"completed_at": ended},),
         }
 
     def artifact(self, repo: Repository, one: Artifact, of: Run) -> dict[str, Any]:
