@@ -43,7 +43,9 @@ async def test_the_manifests_permissions_are_enough_for_a_convoy(
     def watch(one: Exchange) -> None:
         if one.status in {401, 403, 404, 422}:
             refused.append(f"{one.method} {one.path}: {one.status} {one.response}")
-            asked_anew.append(DETAILS in str(one.response))
+            # The first token is asked for with the right to change workflow files, too.
+            is_more = one.path.endswith("/access_tokens")
+            asked_anew.append(is_more or DETAILS in str(one.response))
 
     with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         forge.update(forge.known(known.repository), private=True)
