@@ -161,8 +161,10 @@ def _brat(folder: Path, project: Path, how: How, *args: str) -> int:
 
 
 def _environment(folder: Path) -> dict[str, str]:
+    # Another checkout's sandbox shows ours only where the PATH leads.
+    ours = Path(ci_record.__file__).parent
     return {
-        "PATH": os.environ["PATH"],
+        "PATH": f"{os.environ['PATH']}{os.pathsep}{ours}",
         "HOME": str(folder / "home"),
         "LANG": "C.UTF-8",
         "GIT_CONFIG_NOSYSTEM": "1",
