@@ -4,7 +4,7 @@ At first it knows its own change only, as an agent does: where the lines it chan
 there, they become what the change made of them; where others have changed the same
 lines, it adds its own to them, or, if it did not only add, puts its own in their place.
 From the second attempt on, what does not merge becomes what it was in the history after
-the same changes: those that have landed, and its own.
+the same changes: those that it stands on, and its own.
 
 A program of its own that imports nothing of ours: `patch_agent.py PLAN`, with the plan
 that `benchmarks.replay.convoy_run` writes, and the task in `BRAT_TASK`.
@@ -123,10 +123,11 @@ def remembered(plan: dict[str, Any], name: str, wanted: set[int]) -> Content:
     return now
 
 
-def landed(plan: dict[str, Any]) -> set[int]:
+def landed(plan: dict[str, Any], name: str) -> set[int]:
     """Return the changes that the checkout's commit has.
 
-    Where the checkout has no commits before its own, what CI noted of them is asked.
+    Where the checkout has no commits before its own, what CI noted of them is asked;
+    where it noted nothing, those count whose new lines all stand in the file.
     """
     above = re.findall(rb"(?m)^parent (.+)$", git(".", "cat-file", "commit", "HEAD"))
     commits = git(".", "rev-list", "HEAD").decode().split()
@@ -137,7 +138,23 @@ def landed(plan: dict[str, Any]) -> set[int]:
     judged = Path(plan["judged"])
     lines = judged.read_text("utf-8").splitlines() if judged.exists() else []
     known = {told["commit"]: set(told["has"]) for told in map(json.loads, lines)}
-    return next((known[each] for each in commits if each in known), set())
+    for commit in commits:
+        if commit in known:
+            return known[commit]
+    there = {*_lines(content(".", "HEAD", name))}
+    return {number for number, new in _added(plan, name) if new <= there}
+
+
+def _added(plan: dict[str, Any], name: str) -> Iterator[tuple[int, set[bytes]]]:
+    """Give the changes that add lines to a file, each with these lines."""
+    for number, (base, commit) in enumerate(plan["changes"], 1):
+        old, new = (content(plan["repository"], at, name) for at in (base, commit))
+        if lines := {*_lines(new)} - {*_lines(old)}:
+            yield number, lines
+
+
+def _lines(found: Content) -> list[bytes]:
+    return found[1].splitlines() if found else []
 
 
 def numbers(said: str) -> set[int]:
@@ -155,7 +172,7 @@ def apply(plan: dict[str, Any], number: int, attempt: int) -> list[str]:
         if not clean:
             rough.append(name)
             if attempt > 1:
-                found = remembered(plan, name, landed(plan) | {number})
+                found = remembered(plan, name, landed(plan, name) | {number})
         _write(Path(name), found)
     return rough
 

@@ -21,7 +21,7 @@ import codecs
 import math
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -128,6 +128,21 @@ def blob_in(tree: pygit2.Tree, path: str, most: float = math.inf) -> pygit2.Blob
     return found if isinstance(found, pygit2.Blob) and found.size <= most else None
 
 
+def _only_adds(
+    base: pygit2.Tree, sides: Iterable[pygit2.Tree], paths: Sequence[str]
+) -> bool:
+    """Whether both have these files as text, and neither changed or removed a line."""
+    for side in sides:
+        for path in paths:
+            old, new = (blob_in(tree, path, _MERGED_BYTES) for tree in (base, side))
+            if new is None or new.is_binary:
+                return False
+            hunks = old.diff(new).hunks if old is not None else ()
+            if any(line.origin == "-" for hunk in hunks for line in hunk.lines):
+                return False
+    return True
+
+
 def _marks(tree: pygit2.Tree, path: str) -> set[bytes]:
     """Return the lines of a file that look like a conflict's first or last."""
     blob = blob_in(tree, path)
@@ -215,6 +230,8 @@ class Conflicted(Struct, frozen=True):
     """The work does not apply; holds the conflicting paths."""
 
     paths: tuple[str, ...]
+    only_adds: bool = False
+    """Whether both sides only added lines to these files."""
 
 
 class Piece(Struct, frozen=True, kw_only=True):
@@ -392,7 +409,7 @@ class Composer:
                 return index.write_tree(self._repo)
         made = self._merged_on(base, onto, work)
         if made.paths:
-            return Conflicted(made.paths)
+            return Conflicted(made.paths, _only_adds(base, (onto, work), made.paths))
         return pygit2.Oid(hex=made.tree)
 
     def _merged_on(

@@ -221,6 +221,7 @@ def build(draft: BotDraft, action: owed.Build) -> None:
                     cause="conflict",
                     why=merge_texts.conflicts("newly landed work", blamed.paths),
                     paths=blamed.paths[:LISTED_CONFLICTS],
+                    only_adds=blamed.only_adds,
                 )
                 send_back(draft, failed)
 

@@ -152,8 +152,8 @@ def resolution(
 ) -> Resolution | None:
     """Return what the next attempt makes fit; None: nothing; blocking.
 
-    `base` is the branch's tip, the candidate on it that the attempt starts from, or the
-    half-done work that it continues.
+    `base` is the branch's tip, the candidate or the work ahead that the attempt starts
+    from, or the half-done work that it continues.
     """
     found, left = unmerged(convoy, task), half_done(convoy, task)
     if found is None:
@@ -174,6 +174,7 @@ def resolution(
         other
         for other in convoy.tasks
         if (other.landed or (other.candidate and other.candidate.commit)) in landed
+        or (other.unmerged is not None and other.unmerged.commit == tip)
         or (other.work is not None and {*other.work.files} & {*paths} and other.landed)
     )
     told = merge_texts.conflict_text(

@@ -84,6 +84,8 @@ class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
     why: str
     paths: tuple[str, ...] = ()
     """The files with conflicts."""
+    only_adds: bool = False
+    """Whether both sides only added lines to these files."""
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         if self.task == 0:
@@ -91,7 +93,7 @@ class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
         task = convoy.task(self.task)
         unmerged = task.unmerged if task else None
         if task and task.work and self.paths:
-            unmerged = copied(Unmerged, task.work, paths=self.paths, at=now.at)
+            unmerged = copied(Unmerged, task.work, self, at=now.at)
         return change_part(convoy, self.task, candidate=None, unmerged=unmerged)
 
 

@@ -76,6 +76,8 @@ class Unmerged(Struct, frozen=True, kw_only=True):
     commit: str
     base: str
     paths: tuple[str, ...]
+    only_adds: bool = False
+    """Whether both sides only added lines to these files."""
     merge: str = ""
     """The merge that the newest attempt at it began with; empty: none has begun."""
     at: int

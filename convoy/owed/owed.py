@@ -493,7 +493,7 @@ def _begin(convoy: Convoy, task: Task, look: Look) -> owed.Begin:
 
 
 def _early(convoy: Convoy, task: Task, queue: landing.Chain, look: Look) -> str:
-    """Return the candidate to start from while those that go first are judged.
+    """Return the candidate, or the work, to start from before what goes first lands.
 
     Empty: nothing goes first, or it is not in the queue, or CI is against it.
     """
@@ -507,7 +507,7 @@ def _early(convoy: Convoy, task: Task, queue: landing.Chain, look: Look) -> str:
         first -= {link.task.number}
         if not first:
             return link.candidate.commit
-    return ""
+    return starting.work_ahead(convoy, task)
 
 
 def _in_start_order(convoy: Convoy, tasks: Collection[Task]) -> deque[Task]:

@@ -291,6 +291,7 @@ class FailMerge(TaskCommand, frozen=True, kw_only=True):
     cause: Cause
     why: str
     paths: tuple[str, ...] = ()
+    only_adds: bool = False
 
     def decide(self, state: State) -> Events:
         """Send the task back.

@@ -234,14 +234,40 @@ def may_start_early(convoy: Convoy, task: Task) -> bool:
     return bool(makes_fit) and not (is_last or was_red)
 
 
-def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) -> bool:
-    """Whether `base` is a candidate that holds the work of all that go first.
+def work_ahead(convoy: Convoy, task: Task) -> str:
+    """Return the conflicting work on which a task's own is made fit; empty: none.
 
-    Conflicting work is made fit on the front candidate alone: one that is red costs no
-    more than what is next in turn.
+    Where all sides only added lines, what fits the work of the task directly ahead fits
+    that on what has landed, too: so all that conflicted with one landing is made fit at
+    once, and not one after another. Where something has conflicted twice, nothing is.
+    """
+    own, waits = unmerged(convoy, task), turns(convoy)
+    was_in_vain = any(each.conflicts > 1 for each in convoy.tasks)
+    if own is None or not own.only_adds or was_in_vain:
+        return ""
+    first = {turn.on for turn in waits.get(task.number, ())}
+    for number in first:
+        # The one directly ahead waits for all others that go first.
+        other = convoy.task(number)
+        behind = {number, *(turn.on for turn in waits.get(number, ()))}
+        if other is None or not first <= behind:
+            continue
+        theirs = unmerged(convoy, other)
+        if theirs and theirs.only_adds and theirs.base == own.base:
+            return theirs.commit if {*own.paths} <= {*theirs.paths} else ""
+    return ""
+
+
+def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) -> bool:
+    """Whether `base` holds the work of all that go first, or of the one directly ahead.
+
+    It is a candidate, or what `work_ahead` says. Of candidates, conflicting work is
+    made fit on the front one alone: if that is red, it costs only what is next in turn.
     """
     if not may_start_early(convoy, task):
         return False
+    if base == work_ahead(convoy, task):
+        return True
     offered = {
         other.candidate.commit: (other.number, other.candidate)
         for other in convoy.tasks

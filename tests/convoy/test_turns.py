@@ -32,18 +32,21 @@ def surprised(**given: object) -> Rules:
     return rules.started(1).accepted(1, sha("a"))
 
 
-def herd(*numbers: int, **given: object) -> Rules:
-    """Return rules where tasks that declare nothing all touched a.py."""
+def herd(*numbers: int, last: str = sha("0"), **given: object) -> Rules:
+    """Return rules where tasks that declare nothing all touched a.py.
+
+    `last` is what the last one began from.
+    """
     rules = Rules().planned(*(spec(number) for number in numbers), **given)
     for number in numbers:
-        rules.started(number)
+        rules.started(number, last if number == numbers[-1] else sha("0"))
     for number in numbers:
         rules.accepted(number, sha(f"{number:x}"), "a.py")
     return rules
 
 
-def conflicts(rules: Rules, number: int) -> Rules:
-    why = {"cause": "conflict", "why": "a.py", "paths": ("a.py",)}
+def conflicts(rules: Rules, number: int, *paths: str, **more: object) -> Rules:
+    why = {"cause": "conflict", "why": "a.py", "paths": paths or ("a.py",), **more}
     return rules.do(made(FailMerge, task=number, candidate=None, **why))
 
 
@@ -192,6 +195,36 @@ def test_work_is_made_fit_on_the_front_candidate_where_ci_was_never_red() -> Non
     end = made(LoseSession, task=3, attempt=2, cause="lost", why="gone", left=sha("7"))
     lost = sent_back().started(3, sha("e")).do(end)
     assert begins(lost) == [], "what is half done stands on that candidate alone"
+
+
+def added(*paths: str, last: str = sha("0"), rounds: int = 5) -> Rules:
+    """Return a herd of four that added lines at one place; 1 has landed."""
+    rules = herd(1, 2, 3, 4, last=last, rounds=rounds)
+    rules.offered(1, sha("c"), sha("0")).landed_as(1, sha("c"))
+    conflicts(conflicts(rules, 2, only_adds=True), 3, *paths, only_adds=True)
+    return conflicts(rules, 4, only_adds=True)
+
+
+def test_what_only_adds_lines_is_made_fit_at_once_each_on_the_work_ahead() -> None:
+    rules = added()
+    starts = (
+        Begin(NAME, 2, sha("c")),
+        Begin(NAME, 3, sha("2")),
+        Begin(NAME, 4, sha("3")),
+    )
+    assert tuple(each for each in owed(rules) if isinstance(each, Begin)) == starts
+    rules.started(3, sha("2")).accepted(3, sha("d")).started(2)
+    assert queue(rules) == [], "2 lands first"
+    assert begins(rules) == [], "what was made fit may still change what 4 stands on"
+    rules.accepted(2, sha("e")).offered(2, sha("f"), sha("c"))
+    assert queue(rules) == [2, 3]
+
+    conflicts(rules.landed_as(2, sha("f")), 3, only_adds=True)
+    assert Begin(NAME, 3, sha("f")) in owed(rules)
+    assert begins(rules) == [3], "what was made fit in vain waits, and 4 for it"
+    assert begins(added("a.py", "b.py")) == [2, 4], "3 conflicts where 2 does not"
+    assert begins(added(last=sha("c"))) == [2, 3], "3 lacks what 4 stands on"
+    assert begins(added(rounds=1)) == [2], "a person is asked after another one"
 
 
 def test_the_listed_order_holds_in_the_queue_among_those_that_share_a_file() -> None:

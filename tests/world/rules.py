@@ -184,8 +184,10 @@ class Rules:
 
     def accepted_quietly(self, number: int, commit: str, *files: str) -> "Rules":
         """Take in a commit of the running attempt that opens no pull request yet."""
-        given = {"task": number, "attempt": self.task(number).started}
-        files = files or ("a.py",)
+        task = self.task(number)
+        attempt, files = task.attempt, files or ("a.py",)
+        base = (attempt.root or attempt.base) if attempt is not None else sha("0")
+        given = {"task": number, "attempt": task.started, "base": base}
         return self.do(made(AcceptWork, **given, commit=commit, files=files))
 
     def lost(self, number: int, why: str = "it died") -> "Rules":

@@ -169,7 +169,33 @@ def test_a_conflict_names_the_paths(
     base = history.commit(BASE)
     work, onto = history.commit(ours, base), history.commit(theirs, base)
 
-    assert composer.build(strategy, piece(base, work, onto)) == Conflicted(paths)
+    found = composer.build(strategy, piece(base, work, onto))
+
+    assert isinstance(found, Conflicted)
+    assert found.paths == paths
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "only_adds"),
+    [
+        (b"1\n2\nx\n", b"1\n2\ny\n", True),
+        (b"0\n1\n2\nx\n", b"1\n2\ny\n", True),
+        (b"0\n2\nx\n", b"1\n2\ny\n", False),
+        (b"1\n2\nx\n", b"1\ny\n", False),
+        (b"1\n2\nx", b"1\n2\ny\n", True),
+        (b"1\n2\n\0", b"1\n2\ny\n", False),
+    ],
+)
+def test_a_conflict_says_whether_both_sides_only_added_lines(
+    ours: bytes, theirs: bytes, *, only_adds: bool, history: History, composer: Composer
+) -> None:
+    base = history.commit({"a": b"1\n2\n", "b": b"1\n"})
+    work = history.commit({"a": ours, "b": b"2\n"}, base)
+    onto = history.commit({"a": theirs, "b": b"1\n"}, base)
+
+    found = composer.build("rebase", piece(base, work, onto))
+
+    assert found == Conflicted(("a",), only_adds)
 
 
 # --- messages -------------------------------------------------------------------------

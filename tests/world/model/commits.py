@@ -66,7 +66,15 @@ class Commits:
     def merged(self, ancestor: str, ours: str, theirs: str) -> Files | Conflicted:
         """Merge file by file: two that changed one file in two ways conflict."""
         made, paths = self._merge(ancestor, ours, theirs)
-        return Conflicted(paths) if paths else made
+        if not paths:
+            return made
+        old, *sides = (self[c].files for c in (ancestor, ours, theirs))
+        stay = (
+            path in side and {*old.get(path, ())} <= {*side[path]}
+            for path in paths
+            for side in sides
+        )
+        return Conflicted(paths, only_adds=all(stay))
 
     def both(self, ancestor: str, ours: str, theirs: str) -> Files:
         """Merge file by file; one that conflicts holds what both wrote."""

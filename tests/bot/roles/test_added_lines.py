@@ -1,0 +1,31 @@
+"""What conflicts because each added lines to one file is made fit at once."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.bot.requests.test_given_pulls import AGENT
+from tests.bot.room import EVERYBODY, room
+from tests.bot.there import there
+
+pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
+WORK: Final = AGENT.format(
+    "sed -i '/^[<=>]\\\\{7\\\\}/d' list || true; "
+    "[ $BRAT_ATTEMPT = 2 ] || echo $BRAT_TASK >> list"
+)
+
+
+async def test_three_that_add_to_one_list_take_two_rounds_of_sessions(
+    tmp_path: Path,
+) -> None:
+    plan = "".join(f"- [ ] task {number}\n" for number in range(1, 4))
+    async with room(tmp_path, WORK, text=plan, roles=EVERYBODY) as here:
+        await here.until(lambda: here.convoy.ended, red=frozenset())
+
+        one, two, three = here.convoy.tasks
+        assert [task.started for task in (one, two, three)] == [1, 2, 2]
+        composer, tip = here.context.composer, there(here.convoy.landed)
+        assert composer.is_ancestor(there(two.work).base, tip)
+        assert not composer.is_ancestor(there(three.work).base, tip), "on 2's own work"
+        assert here.context.commits.text(tip)("list") == "1\n2\n3\n"
