@@ -143,8 +143,8 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
             if not intent.task and (tip == target or is_behind):
                 continue
         elif convoy and intent.kind == "land":
-            is_closed = convoy.issue_is in ("closed", "paused")
-            if (is_closed or convoy.taken_out) and not convoy.ended:
+            is_stopped = convoy.issue_closed or convoy.taken_out
+            if is_stopped and not convoy.ended:
                 continue  # a person has said no by hand since
         if state.may_try(intent.item, look.now):
             yield owed.Do(intent)

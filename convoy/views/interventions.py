@@ -255,7 +255,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
 
 def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:
     """Give what keeps a convoy paused; `is_all`: the whole repository is."""
-    closed = convoy.issue_is in ("closed", "paused")
+    closed = convoy.issue_closed
     if not closed and convoy.state != "paused":
         return
     by_hand = "a person paused it"
