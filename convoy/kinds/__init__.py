@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from convoy.kinds.rivals import RIVALRY
 from convoy.kinds.task_kinds import PLAN, SPLIT, TASK_KINDS, KindName, TaskKind, Trial
-from convoy.model.records import Kind, TaskSpec
+from convoy.model.records import CAUSES, Kind, TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.model.work import HalfDone, Unmerged
 
@@ -107,4 +107,6 @@ def can_be_split(convoy: Convoy, task: Task) -> bool:
 
 def may_be_too_much(convoy: Convoy, task: Task) -> bool:
     """Whether smaller tasks may do what agents tried in vain."""
-    return task.cause in ("failed", "refused") and can_be_split(convoy, task)
+    means = CAUSES[task.cause]
+    is_tried = means.in_a_row and not means.goes_on
+    return is_tried and can_be_split(convoy, task)

@@ -1,12 +1,12 @@
 """Whether a task is tried again after an attempt that did not land, or a person asked.
 
-`FREE` in `convoy.model.records` has the causes that cost no attempt.
+`CAUSES` in `convoy.model.records` says what each cause means.
 """
 
 from convoy.events import Events
 from convoy.events.task_events import TaskBlocked, TaskQueued
 from convoy.kinds import kind_of
-from convoy.model.records import FREE, Cause
+from convoy.model.records import CAUSES, Cause
 from convoy.model.session_result import OUTAGES_MOST
 from convoy.model.state import Convoy, State, Task
 from convoy.text import counted
@@ -30,7 +30,7 @@ def queued_again(
         return ()
     settings = state.convoys[convoy].settings
     why = ""
-    if cause not in FREE and task.spent >= settings.attempts:
+    if CAUSES[cause].costs and task.spent >= settings.attempts:
         why = f"{last} (after {counted(task.spent, 'attempt')})"
     elif cause == "refused" == task.cause and last in task.notes[-1:]:
         why = f"two attempts were refused for the same reason: {last}"

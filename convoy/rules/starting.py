@@ -26,7 +26,7 @@ from convoy.gate import gate_of, path_list
 from convoy.kinds import half_done, kind_of, trial, unmerged
 from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
-from convoy.model.records import Cause, Limits
+from convoy.model.records import CAUSES, Limits
 from convoy.model.session_result import dollars, report_for_others as handed_on
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.model.work import Resolution, Work
@@ -258,13 +258,9 @@ def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) 
     return is_near and held.issuperset(turn.on for turn in first)
 
 
-_ASKED_FOR: Final[frozenset[Cause]] = frozenset({"retry", "changes"})
-"""Causes by which a person wants this attempt, knowing what was spent."""
-
-
 def overspent(convoy: Convoy, task: Task) -> str:
     """Return why there is no money for another attempt at the task; empty: there is."""
-    if task.cause in _ASKED_FOR:
+    if CAUSES[task.cause].asked_for:
         return ""
     budget = convoy.settings.budget
     of_task = _spent("task", task.used.usd, budget.task)
@@ -276,7 +272,7 @@ def overspent(convoy: Convoy, task: Task) -> str:
 def closed_today(convoy: Convoy, task: Task, at: Moment) -> str:
     """Return why the task does not start before the next day; empty: it may."""
     most = convoy.settings.budget.day
-    if most is None or task.cause in _ASKED_FOR or at.spent < most:
+    if most is None or CAUSES[task.cause].asked_for or at.spent < most:
         return ""
     again = datetime.fromtimestamp(next_day(at.now) / 1000, UTC)
     return (
@@ -293,7 +289,7 @@ def next_day(now: int) -> int:
 def limits_left(convoy: Convoy, task: Task) -> Limits:
     """Return the next attempt's limits, with no more money than is left."""
     limits, budget = convoy.settings.limits, convoy.settings.budget
-    if task.cause in _ASKED_FOR:
+    if CAUSES[task.cause].asked_for:
         return limits
     known = (
         limits.usd,
