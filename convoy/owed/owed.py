@@ -17,7 +17,7 @@ from convoy import owed
 from convoy.events import hold_events
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.events.leases import ExpireLease
-from convoy.kinds import half_done, kind_of
+from convoy.kinds import half_done, kind_of, starts_from
 from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
@@ -377,9 +377,8 @@ def _begin(convoy: Convoy, task: Task, look: Look) -> owed.Begin:
     tip = look.tip(ids.base_branch(convoy.name))
     if early := _early(convoy, task, landing.chain(convoy, tip), look):
         tip = early
-    if work := kind_of(task.spec).starts_from(convoy, task):
-        tip = work.commit
-    base = task.earlier.commit if task.earlier else tip
+    work = starts_from(convoy, task)
+    base = work.commit if work else tip
     left = half_done(convoy, task)  # it is continued as long as the forge keeps it
     if left is not None:
         refs = ids.attempt_refs(convoy.name, task.number, left.attempt, left.commit)

@@ -23,7 +23,7 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseTaken, freed
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
-from convoy.kinds import half_done, kind_of, trial, unmerged
+from convoy.kinds import half_done, kind_of, starts_from, trial, unmerged
 from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
 from convoy.model.records import CAUSES, Limits
@@ -340,14 +340,12 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             if not (wait.cause == "turn" and behind):
                 raise Refusal(f"task {task.number} waits for {wait.why}{wait.more}")
         kind = kind_of(task.spec)
-        work = kind.starts_from(convoy, task) if task.earlier is None else None
-        left = half_done(convoy, task)
+        work, left = starts_from(convoy, task), half_done(convoy, task)
         if left is not None and self.base != left.commit:
             left = None  # it no longer exists
-        from_work = work or task.earlier
-        if left is None and from_work is not None and self.base != from_work.commit:
+        if left is None and work is not None and self.base != work.commit:
             must = "continue" if task.earlier else "start"
-            raise Refusal(f"task {task.number} must {must} from {from_work.commit}")
+            raise Refusal(f"task {task.number} must {must} from {work.commit}")
         held = blocking_leases(at.leases, task)
         attempt = task.started + 1
         engine = convoy.settings.engines[task.spec.engine]
@@ -435,6 +433,4 @@ def _root(task: Task, work: Work | None, resolves: Resolution | None) -> str:
     """Return the commit the whole work is measured from, if that is not its base."""
     if resolves is not None:
         return resolves.tip
-    if task.earlier is not None:
-        return task.earlier.base
     return "" if work is None or kind_of(task.spec).answer else work.base
