@@ -49,7 +49,7 @@ _Key = tuple[str, str, access_policy.Visitor, int]
 """A page's address, the mark of what it tells, who sees it, and when, in `FRESH_MS`."""
 
 
-class Views:
+class Pages:
     def __init__(self, access: access_policy.AccessPolicy) -> None:
         self._access = access
         self._made: dict[_Key, bytes] = {}
