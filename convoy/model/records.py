@@ -479,9 +479,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How many people with write access must approve a task's work before it merges
     (`/brat approve <commit>`); whoever requested the convoy does not count."""
     max_parallel: Annotated[int, Key("refinery", least=1, most=64, no_default=True)] = 4
-    """How many candidates of one convoy CI tests at once. Default: {parallel}, and in
-    local mode at least one more than `ci.slots`, so that the next one is ready when a
-    slot is free."""
+    """How many candidates of one convoy CI tests at once; how many agents run is
+    `witness.max_sessions`. Default: {parallel}, and in local mode at least one more
+    than `ci.slots`, so that the next one is ready when a slot is free."""
     task_pulls: Annotated[bool, Key("refinery", kept=True)] = True
     """Whether each task's work gets its own draft pull request. Otherwise, only
     the convoy and the tasks whose work a person must approve get one."""
