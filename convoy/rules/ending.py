@@ -155,10 +155,6 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
         if not left and CAUSES[self.cause].goes_on and began and began.salvaged:
             left = began.base
         refused, free = self.ended(left), rules.leases_freed(state, self.convoy, task)
-        if task.spent < convoy.settings.attempts and self._is_alike(task):
-            why = f"two attempts failed in the same way within seconds: {self.why}"
-            ends = retries.given_up(state, self.convoy, task, self.cause, why, self.why)
-            return (refused, *free, *ends)
         not_before = 0  # else when the model's vendor may be asked again
         if self.cause == "outage":
             session = began.session if began else ""
@@ -166,11 +162,12 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
             not_before = self.now + pause_ms
         then = retries.queued_again(
             state,
-            self.convoy,
+            convoy,
             task,
             self.cause,
             self.why,
             not_before=not_before,
+            is_alike=self._is_alike(task),
         )
         return (refused, *free, *then)
 

@@ -303,7 +303,7 @@ class FailMerge(TaskCommand, frozen=True, kw_only=True):
         failed = copied(MergeFailed, self)
         if trial(convoy, task) == "green":  # it was tried among others, and is out
             return (failed, copied(TaskBlocked, self, cause="red"))
-        return (failed, *queued_again(state, convoy.name, task, self.cause, self.why))
+        return (failed, *queued_again(state, convoy, task, self.cause, self.why))
 
 
 class ProveWork(TaskCommand, frozen=True, kw_only=True):
