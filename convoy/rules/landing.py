@@ -120,7 +120,11 @@ def merged_commit(convoy: Convoy, observed: Observed) -> str:
 
 
 def kept_from_landing(convoy: Convoy, task: Task) -> str:
-    """Return what must happen before the task may merge; empty: nothing."""
+    """Return what must happen before the task may merge; empty: nothing.
+
+    The log alone says so. A wait that ends with time ends by an event, as what is set
+    aside does by `ItemTakenUp`.
+    """
     return kept_by_people(convoy, task) or kinds.kept_by_tasks(convoy, task)
 
 
