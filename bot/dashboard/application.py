@@ -18,7 +18,7 @@ from aiohttp import web
 from bot.dashboard import access_policy, api, page_contents
 from bot.dashboard.access_policy import VIEW, AccessPolicy, Visitor
 from bot.dashboard.dashboard_source import DashboardSource, RepositoryView
-from bot.dashboard.views import Views, give_file
+from bot.dashboard.pages import Pages, give_file
 from bot.door.listening import CLIENT, listener_at, serving_on
 from grite.errors import BratError
 
@@ -58,7 +58,7 @@ def dashboard_application(access: AccessPolicy, base: str = "") -> web.Applicati
     stream = Stream(access)
     app.add_routes(
         [
-            *Views(access).routes(base),
+            *Pages(access).routes(base),
             *api.routes(access, base),
             web.get(f"{base}/events", stream.answer),
             web.get(f"{base}{api.ROOT}/events", stream.answer),

@@ -42,6 +42,7 @@ _pages.filters["usage"] = usage_in_words
 _pages.globals |= {
     "static": ADDRESSES.__getitem__,
     "task_buttons": verb_table.task_buttons,
+    "convoy_buttons": verb_table.convoy_buttons,
     "state_parts": drawings.state_parts,
     "held_up": drawings.held_up,
     "progress_words": progress_words,

@@ -32,7 +32,7 @@ from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.model.work import Push
 from convoy.owed import Call, Hear, HearPush, item_of
-from convoy.owed.owed import gestures
+from convoy.owed.gestures import gestures
 from convoy.rules.people import CallPeople
 from convoy.rules.verdict import IssueSeen, PullSeen
 

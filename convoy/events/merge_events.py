@@ -22,7 +22,6 @@ from convoy.events import (
     TaskEvent,
     clause,
     copied,
-    live,
     subject,
 )
 from convoy.events.forge_actions import ItemTakenUp, pull_wanted
@@ -225,7 +224,7 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
 
     def decide(self, state: State) -> Events:
         """Try the convoy's own step again where a refusal told more of the rules."""
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if convoy.landing == self.landing:
             raise Refusal(f"{convoy.name} already lands that way")
         known = convoy.landing.learnt if convoy.landing else ()
@@ -251,7 +250,7 @@ class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
         return f"The convoy's landing is waiting for {self.why}."
 
     def decide(self, state: State) -> Events:
-        if live(state, self.convoy).landing_waits == self.why:
+        if self.live(state).landing_waits == self.why:
             raise Refusal(f"{self.convoy} is already waiting for that")
         return (self,)
 
@@ -267,7 +266,7 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
     """The pull request's number."""
 
     def decide(self, state: State) -> Events:
-        if live(state, self.convoy).pull != self.pull:
+        if self.live(state).pull != self.pull:
             raise Refusal(f"#{self.pull} is no longer its pull request")
         return (self, *pull_wanted(state, self.convoy, 0))
 
@@ -355,7 +354,7 @@ class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalle
     why: str
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         if convoy.candidate is None and convoy.sync.candidate is None:
             raise Refusal(f"CI is not testing a candidate of {convoy.name}")
         return (self,)

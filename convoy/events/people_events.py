@@ -57,7 +57,7 @@ class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resume
         resumed: Events = tuple(
             ConvoyResumed(convoy=convoy.name, by=self.by)
             for convoy in state.live()
-            if convoy.state == "paused" and convoy.issue_is in ("open", "overruled")
+            if convoy.state == "paused" and not convoy.issue_closed
         )
         if state.paused_by:
             return (self, *resumed)
@@ -94,7 +94,7 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
     def decide(self, state: State) -> Events:
         """Resume a convoy, also one whose issue is closed."""
         convoy = self.live(state)
-        if convoy.state != "paused" and convoy.issue_is != "closed":
+        if convoy.state != "paused" and not convoy.issue_closed:
             raise Refusal(f"{convoy.name} is {convoy.state}, not paused")
         return (self,)
 
@@ -102,8 +102,6 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
         return super().change(state).without_failures()
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        closed = convoy.issue_is in ("closed", "paused")
-        issue = "overruled" if closed else convoy.issue_is
         state = "active" if convoy.state == "paused" else convoy.state
         return replace(
             convoy,
@@ -111,7 +109,7 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
             why="",
             vouched_by=self.by,
             vouched_in=0,
-            issue_is=issue,
+            issue_is="overruled" if convoy.issue_closed else convoy.issue_is,
             base_is="wanted" if convoy.base_is == "deleted" else convoy.base_is,
         )
 

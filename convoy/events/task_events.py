@@ -1,7 +1,5 @@
 """How a task waits, for a session or for a person, and how tasks and convoys end."""
 
-from typing import Final
-
 from msgspec.structs import replace
 
 from convoy.events import SHORT, ConvoyEvent, Events, TaskEvent, clause, copied
@@ -9,14 +7,8 @@ from convoy.events.forge_actions import final_comment
 from convoy.events.people_events import FAILED_KEY, known
 from convoy.events.session_events import ended_session, spent_today
 from convoy.model import ids
-from convoy.model.records import Cause, Usage
+from convoy.model.records import CAUSES, Cause, Usage
 from convoy.model.state import Convoy, Moment, State, Task, change_part
-
-_FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
-UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
-"""Causes that say nothing about the task's work."""
-_GIVEN_BACK: Final[frozenset[Cause]] = UNTRIED | {"conflict"}
-"""Causes for which an attempt that was begun does not count."""
 
 
 class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
@@ -41,16 +33,12 @@ class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
         after = super().change(state)
         if self.cause == "retry":
             return after.without_failures()
-        is_failure = self.cause in _FAILED
-        return replace(after, failures=after.failures + is_failure)
+        return replace(after, failures=after.failures + CAUSES[self.cause].in_a_row)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
-        is_retry = self.cause == "retry"
+        is_retry, means = self.cause == "retry", CAUSES[self.cause]
         spent = 0 if is_retry else task.spent
-        is_news = self.why and self.cause not in {*UNTRIED, "spent"}
         conflicts = task.conflicts + (self.cause == "conflict")
-        if self.cause in ("retry", "changes"):  # a person acted, or a reviewer
-            conflicts = 0
         handed, work = task.handed_in, task.work
         if handed and work and work.attempt == handed.attempt:  # it is sent back now
             handed = replace(handed, why=self.why)
@@ -59,12 +47,12 @@ class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
             state="queued",
             cause=self.cause,
             why=self.why,
-            spent=max(0, spent - (self.cause in _GIVEN_BACK)),
+            spent=max(0, spent - means.gives_back),
             rounds=0 if is_retry else task.rounds,
-            conflicts=conflicts,
+            conflicts=0 if means.asked_for else conflicts,
             outages=task.outages + 1 if self.cause == "outage" else 0,
             not_before=self.not_before,
-            notes=(*task.notes, self.why) if is_news else task.notes,
+            notes=(*task.notes, self.why) if self.why and means.is_told else task.notes,
             handed_in=handed,
             work=None,
             candidate=None,

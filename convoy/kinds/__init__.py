@@ -8,9 +8,9 @@ from typing import Final, get_args
 
 from convoy.kinds.rivals import RIVALRY
 from convoy.kinds.task_kinds import PLAN, SPLIT, TASK_KINDS, KindName, TaskKind, Trial
-from convoy.model.records import Kind, TaskSpec
+from convoy.model.records import CAUSES, Kind, TaskSpec
 from convoy.model.state import Convoy, Task
-from convoy.model.work import HalfDone, Unmerged
+from convoy.model.work import HalfDone, Unmerged, Work
 
 _ROWS: Final = {row.name: row for row in (*TASK_KINDS, *RIVALRY)}
 KINDS: Final[dict[KindName, TaskKind]] = {
@@ -62,24 +62,32 @@ def is_done(convoy: Convoy, task: Task) -> bool:
     return parts or kind_of(task.spec).done_by_others(convoy, task)
 
 
+def starts_from(convoy: Convoy, task: Task) -> Work | None:
+    """Return the work that the next attempt starts from; None: the branch's tip.
+
+    It is its own, which people want changed, or another task's.
+    """
+    return task.earlier or kind_of(task.spec).starts_from(convoy, task)
+
+
 def half_done(convoy: Convoy, task: Task) -> HalfDone | None:
     """Return the half-done work that the next attempt continues; None: none.
 
     None also if it is based on other work than the attempt would now start from.
     """
-    found, kind = task.half_done, kind_of(task.spec)
-    if found is None or kind.answer:
+    found = task.half_done
+    if found is None or kind_of(task.spec).answer:
         return None
-    work = task.earlier or kind.starts_from(convoy, task)
+    work = starts_from(convoy, task)
     return found if work is None or work.commit == found.ground else None
 
 
 def unmerged(convoy: Convoy, task: Task) -> Unmerged | None:
     """Return the conflicting work that the next attempt makes fit; None: none."""
     kind = kind_of(task.spec)
-    if kind.answer or kind.takes_target_in or kind.starts_from(convoy, task):
+    if kind.answer or kind.takes_target_in or starts_from(convoy, task):
         return None
-    return task.unmerged if task.earlier is None else None
+    return task.unmerged
 
 
 def needed(spec: TaskSpec) -> tuple[int, ...]:
@@ -107,4 +115,6 @@ def can_be_split(convoy: Convoy, task: Task) -> bool:
 
 def may_be_too_much(convoy: Convoy, task: Task) -> bool:
     """Whether smaller tasks may do what agents tried in vain."""
-    return task.cause in ("failed", "refused") and can_be_split(convoy, task)
+    means = CAUSES[task.cause]
+    is_tried = means.in_a_row and not means.goes_on
+    return is_tried and can_be_split(convoy, task)

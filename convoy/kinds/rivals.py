@@ -121,14 +121,12 @@ def _choice_in_use(_convoy: Convoy, choice: Task) -> str:
 
 
 def _choice_settles_with(_convoy: Convoy, choice: Task, other: Task) -> str:
-    is_winner = choice.chosen == other.number and not choice.settled
-    return "it chose" if is_winner else ""
+    return "it chose" if choice.chosen == other.number else ""
 
 
 def _choice_relieves(_convoy: Convoy, choice: Task, blocked: Task) -> str:
     """A rival that is out needs nobody, as long as the race goes on."""
-    is_beaten = blocked.number in choice.spec.on and choice.chosen != blocked.number
-    goes_on = is_beaten and choice.state != "blocked"
+    goes_on = choice.chosen != blocked.number and choice.state != "blocked"
     return "its rivals continue without it" if goes_on else ""
 
 
@@ -194,11 +192,6 @@ def _rival_being_judged(convoy: Convoy, task: Task) -> str:
     return f"task {choice.number} is comparing task {task.number} with its rivals"
 
 
-def _rival_settles_with(_convoy: Convoy, task: Task, other: Task) -> str:
-    is_its_choice = is_choice(other) and task.number in other.spec.on
-    return "it is a rival in" if is_its_choice else ""
-
-
 def _rival_retried_with(convoy: Convoy, task: Task) -> tuple[Task, ...]:
     choice = choice_of(convoy, task.number)
     return (choice,) if choice is not None and choice.state == "blocked" else ()
@@ -220,7 +213,7 @@ RIVAL = TaskKind(
     trial=lambda convoy, task: "green" if _rival_kept_back(convoy, task) else None,
     kept_back=_rival_kept_back,
     being_judged=_rival_being_judged,
-    settles_with=_rival_settles_with,
+    settles_with=lambda *_: "it is a rival in",
     retried_with=_rival_retried_with,
     done_by_others=_rival_done_by_others,
 )

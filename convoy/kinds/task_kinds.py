@@ -103,7 +103,7 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     being_judged: Callable[[Convoy, Task], str] = lambda *_: ""
     """Says why its work must not change now; empty: it may."""
 
-    # --- what it means for other tasks ----------------------------------------------
+    # --- what it means for a task that looks at it, or that it looks at -------------
     keeps: Callable[[Convoy, Task, Task], str] = lambda *_: ""
     """Says what keeps another task's work from landing: itself, or nothing (empty)."""
     settles_with: Callable[[Convoy, Task, Task], str] = lambda *_: ""
@@ -178,19 +178,11 @@ def _review_waits_for(convoy: Convoy, task: Task) -> str:
     return f"task {number} to land" if is_there else f"the work of task {number}"
 
 
-def _looks_at(task: Task, other: Task) -> bool:
-    return other.number in task.spec.on and not task.settled
-
-
 def _review_keeps(_convoy: Convoy, task: Task, other: Task) -> str:
-    if not _looks_at(task, other):
+    if task.settled:
         return ""
     is_approved = other.work is not None and task.approves == other.work.commit
     return "" if is_approved else f"the review by task {task.number}"
-
-
-def _review_settles_with(_convoy: Convoy, task: Task, other: Task) -> str:
-    return "it reviews" if _looks_at(task, other) else ""
 
 
 REVIEW = TaskKind(
@@ -203,7 +195,7 @@ REVIEW = TaskKind(
     waits_for=_review_waits_for,
     starts_from=_review_starts_from,
     keeps=_review_keeps,
-    settles_with=_review_settles_with,
+    settles_with=lambda *_: "it reviews",
 )
 
 
@@ -233,11 +225,6 @@ def _tests_kept_back(convoy: Convoy, task: Task) -> str:
     return tests if task.is_proven else "CI to be red on its tests"
 
 
-def _tests_settle_with(_convoy: Convoy, task: Task, other: Task) -> str:
-    is_code = other.spec.kind == WORK.name and task.number in other.spec.on
-    return "its tests are for" if is_code else ""
-
-
 def _tests_in_use(convoy: Convoy, task: Task) -> str:
     code = coder(convoy, task)
     if code is None or code.settled or not code.started:
@@ -254,7 +241,7 @@ TESTS = TaskKind(
     trial=lambda _convoy, _task: "red",
     kept_back=_tests_kept_back,
     in_use=_tests_in_use,
-    settles_with=_tests_settle_with,
+    settles_with=lambda *_: "its tests are for",
 )
 
 

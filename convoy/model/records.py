@@ -36,12 +36,40 @@ Cause = Literal[
     "spent",
     "retry",
 ]
-"""Why a task is in the queue: what is not in `FREE` costs an attempt."""
-FREE: Final[frozenset[Cause]] = frozenset(
-    {"planned", "outage", "setup", "spent", "retry", "conflict"}
-)
-"""Causes of a return to the queue that cost no attempt; conflicts have their own
-limit."""
+"""Why a task is in the queue."""
+
+
+class CauseMeaning(Struct, frozen=True, kw_only=True):
+    costs: bool = False
+    """Whether the attempt that ended so counts against the task's limit."""
+    gives_back: bool = False
+    """Whether it is given back: conflicts and outages have limits of their own."""
+    in_a_row: bool = False
+    """Whether it counts among the failures in a row that pause all convoys."""
+    at_landing: bool = False
+    """Whether git or CI was against work that had been handed in."""
+    goes_on: bool = False
+    """Whether the next attempt continues the half-done work that this one continued:
+    it says nothing about that work."""
+    is_told: bool = True
+    """Whether the next attempt is told why."""
+    asked_for: bool = False
+    """Whether people want the next attempt, knowing what was spent and tried."""
+
+
+CAUSES: Final[dict[Cause, CauseMeaning]] = {
+    "planned": CauseMeaning(),
+    "lost": CauseMeaning(costs=True, in_a_row=True, goes_on=True),
+    "failed": CauseMeaning(costs=True, in_a_row=True),
+    "refused": CauseMeaning(costs=True, in_a_row=True),
+    "conflict": CauseMeaning(gives_back=True, at_landing=True),
+    "red": CauseMeaning(costs=True, at_landing=True),
+    "changes": CauseMeaning(costs=True, asked_for=True),
+    "outage": CauseMeaning(gives_back=True, goes_on=True, is_told=False),
+    "setup": CauseMeaning(gives_back=True, goes_on=True, is_told=False),
+    "spent": CauseMeaning(is_told=False),
+    "retry": CauseMeaning(asked_for=True),
+}
 
 Reaction = Literal["", "rocket", "confused", "-1"]
 Approve = Literal["auto", "plan"]
@@ -451,9 +479,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How many people with write access must approve a task's work before it merges
     (`/brat approve <commit>`); whoever requested the convoy does not count."""
     max_parallel: Annotated[int, Key("refinery", least=1, most=64, no_default=True)] = 4
-    """How many candidates of one convoy CI tests at once. Default: {parallel}, and in
-    local mode at least one more than `ci.slots`, so that the next one is ready when a
-    slot is free."""
+    """How many candidates of one convoy CI tests at once; how many agents run is
+    `witness.max_sessions`. Default: {parallel}, and in local mode at least one more
+    than `ci.slots`, so that the next one is ready when a slot is free."""
     task_pulls: Annotated[bool, Key("refinery", kept=True)] = True
     """Whether each task's work gets its own draft pull request. Otherwise, only
     the convoy and the tasks whose work a person must approve get one."""

@@ -322,11 +322,16 @@ class Convoy(Part, frozen=True, kw_only=True):
         return max((self.numbered, *(task.number for task in self.tasks))) + 1
 
     @property
+    def issue_closed(self) -> bool:
+        """Whether its issue is closed, and nobody said since that it goes on."""
+        return self.issue_is in ("closed", "paused")
+
+    @property
     def kept_by(self) -> str:
         """What must happen before anything of it starts or merges; empty: nothing."""
         if self.held:
             return f"the label {self.held} to be removed"
-        if self.issue_is in ("closed", "paused"):
+        if self.issue_closed:
             return f"someone to reopen issue #{self.issue} or say /brat resume"
         if self.pushed is not None:
             return self.pushed.decision

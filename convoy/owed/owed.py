@@ -1,9 +1,7 @@
 """The actions due, in order: `owed_actions(State, Observed, Patience, now)`.
 
 Level-triggered: computed from nothing each time, so a lost delivery changes nothing.
-Results come before triggers, so that a freed slot is used in the same tick. What people
-did by hand is decided from what the forge shows now, never from a delivery: one that is
-repeated or comes late changes nothing.
+Results come before triggers, so that a freed slot is used in the same tick.
 
 Of the tasks that may start first goes what was sent back, for its work is paid for
 already; then what most tasks wait for; then what is listed first.
@@ -16,23 +14,22 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy import owed
-from convoy.events import SHORT, copied, hold_events
+from convoy.events import hold_events
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.events.leases import ExpireLease
-from convoy.events.task_events import ConvoyFailed
-from convoy.kinds import half_done, kind_of
+from convoy.kinds import half_done, kind_of, starts_from
 from convoy.kinds.task_kinds import SPLIT
 from convoy.model import ids
-from convoy.model.records import GivenPull
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import reached
-from convoy.model.work import Attempt, Convoys, Gesture, TakenOut
+from convoy.model.work import Attempt, Convoys
 from convoy.owed import Action, Hear, Look, Note, Patience
+from convoy.owed.gestures import gestures, pushes
 from convoy.owed.landings import merges, ways
 from convoy.rules import landing, people, starting, sub_issues
 from convoy.rules.leftovers import unneeded_branches
 from convoy.rules.turns import sync_task, turns
-from convoy.rules.verdict import IssueSeen, Observed
+from convoy.rules.verdict import Observed
 
 UNTRIED_MS: Final = 600_000
 """What is due for so long and was not tried is wanted no more, such as a check of a
@@ -73,7 +70,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
     given = tuple(convoy for convoy in convoys if convoy.lands_given is not None)
     for convoy in convoys:
-        yield from _pushes(convoy, None, observed)
+        yield from pushes(convoy, None, observed)
     rules: tuple[Callable[[Convoy], Iterator[Action]], ...] = (
         lambda convoy: gestures(convoy, observed),
         lambda convoy: _lists(state, convoy, look),
@@ -134,17 +131,15 @@ def _effects(state: State, look: Look) -> Iterator[Action]:
                 continue  # it would have nothing to be merged into
             # A forge opens none without commits, and the target may hold all of the
             # convoy. Once the target has been taken in, it shows.
-            target, tip = (
-                look.tip(convoy.target),
-                look.tip(ids.base_branch(intent.convoy)),
-            )
+            target = look.tip(convoy.target)
+            tip = look.tip(ids.base_branch(intent.convoy))
             is_new = target != landing.target_taken_in(convoy)
             is_behind = is_new and sync_task(convoy) is None
             if not intent.task and (tip == target or is_behind):
                 continue
         elif convoy and intent.kind == "land":
-            is_closed = convoy.issue_is in ("closed", "paused")
-            if (is_closed or convoy.taken_out) and not convoy.ended:
+            is_stopped = convoy.issue_closed or convoy.taken_out
+            if is_stopped and not convoy.ended:
                 continue  # a person has said no by hand since
         if state.may_try(intent.item, look.now):
             yield owed.Do(intent)
@@ -195,39 +190,6 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
         yield owed.CreateBase(convoy.name, convoy.tip or convoy.base)
 
 
-def _pushes(convoy: Convoy, task: Task | None, observed: Observed) -> Iterator[Action]:
-    """Yield that somebody pushed to one of its branches, or that it is back."""
-    pushed, number = (task or convoy).pushed, task.number if task else 0
-    if tip := landing.foreign_tip(convoy, observed.refs, task):
-        if pushed is None or tip != pushed.commit:
-            yield owed.HearPush(convoy.name, number, tip)
-    elif pushed:
-        yield Note(None, hold_events.BranchReturned(convoy=convoy.name, task=number))
-
-
-def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
-    """Yield what people did to the convoy's issue and to its pull requests."""
-    issue = observed.issues.get(convoy.issue)
-    if issue and issue.unlabelled_by:
-        why = f"cancelled: {issue.unlabelled_by} removed the label"
-        end = ConvoyFailed(convoy=convoy.name, why=why, by=issue.unlabelled_by)
-        yield Hear(None, end)
-    elif convoy.given is not None:
-        yield from _gestures_on_given(convoy, convoy.given, observed)
-    elif issue is not None:
-        yield from _issue_gestures(convoy, issue, observed)
-    branch = ids.base_branch(convoy.name)
-    if ids.HEADS + branch not in observed.refs:
-        return  # the forge closed all its pull requests with it
-    yield from _gesture_on_pull(convoy, convoy, branch, convoy.target, observed)
-    for task in convoy.tasks:
-        if not task.settled:
-            own = ids.task_branch(convoy.name, task.number)
-            yield from _gesture_on_pull(convoy, task, own, branch, observed)
-            if not task.waits_aside:
-                yield from _pushes(convoy, task, observed)
-
-
 def _lists(state: State, convoy: Convoy, look: Look) -> Iterator[Note]:
     """Yield what became of the sub-issues that are a convoy's plan, or lack of them."""
     name, seen = convoy.name, look.observed.lists.get(convoy.name)
@@ -250,72 +212,6 @@ def _lists(state: State, convoy: Convoy, look: Look) -> Iterator[Note]:
         )
     elif convoy.settings.follow and sub_issues.may_follow(convoy):
         yield Note("mayor", sub_issues.FollowList(convoy=name, target=target))
-
-
-def _gestures_on_given(
-    convoy: Convoy, given: GivenPull, observed: Observed
-) -> Iterator[Action]:
-    """Yield the end of a convoy whose pull request is not what was given any more."""
-    seen = observed.pulls.get(given.number)
-    if seen is None or landing.merged_commit(convoy, observed):
-        return
-    why = ""
-    if not seen.open:
-        why = "the pull request was closed"
-    elif given.lands and seen.base != convoy.target:
-        why = f"the base of the pull request is now {seen.base}"
-    elif given.lands and seen.head not in {given.head, *convoy.tips}:
-        why = f"{seen.head[:SHORT]} has since been pushed to the pull request"
-    elif given.lands and seen.draft:
-        why = "the pull request was converted to a draft"
-    if why:
-        yield Note("refinery", ConvoyFailed(convoy=convoy.name, why=why))
-
-
-def _issue_gestures(
-    convoy: Convoy, seen: IssueSeen, observed: Observed
-) -> Iterator[Hear]:
-    name, issue = convoy.name, convoy.issue
-    if seen.gone:
-        yield Hear(None, hold_events.IssueGone(convoy=name, issue=issue, how=seen.gone))
-    elif seen.open:
-        if convoy.issue_is != "open":
-            yield Hear(None, hold_events.IssueReopened(convoy=name, issue=issue))
-    elif convoy.issue_is == "open":
-        pull = observed.pulls.get(convoy.pull or 0)
-        # The merge of its own pull request may have closed the issue.
-        if convoy.pull is None or (pull is not None and not pull.merged):
-            yield Hear(None, hold_events.IssueClosed(convoy=name, issue=issue))
-
-
-def _gesture_on_pull(
-    convoy: Convoy, part: Convoy | Task, branch: str, base: str, observed: Observed
-) -> Iterator[Action]:
-    seen = observed.pulls.get(part.pull or 0)
-    candidate = part.candidate
-    if seen is None or (candidate and candidate.commit == candidate.base):
-        return  # its base holds all of it: the forge itself may close the pull request
-    number = part.number if isinstance(part, Task) else 0
-    gesture: Gesture | None = None
-    if ids.HEADS + branch not in observed.refs:
-        gesture = "branch"  # the forge closes the pull request with it
-    elif not seen.open:
-        gesture = "closed"
-    elif seen.base != base:
-        gesture = "base"
-    elif seen.draft and not number:
-        gesture = "draft"
-    found = None
-    if gesture and not seen.merged:
-        new_base = seen.base if gesture == "base" else ""
-        found = TakenOut(gesture=gesture, pull=seen.number, base=new_base)
-    if found is not None and found != part.taken_out:
-        out = copied(hold_events.WorkTakenOut, found, convoy=convoy.name, task=number)
-        yield Hear("refinery", out)
-    elif found is None and part.taken_out is not None:
-        yield Note(
-            "refinery", hold_events.WorkTakenBack(convoy=convoy.name, task=number)
-        )
 
 
 TOO_MANY = "too many attempts in a row failed ({}, across all convoys)"
@@ -481,9 +377,8 @@ def _begin(convoy: Convoy, task: Task, look: Look) -> owed.Begin:
     tip = look.tip(ids.base_branch(convoy.name))
     if early := _early(convoy, task, landing.chain(convoy, tip), look):
         tip = early
-    if work := kind_of(task.spec).starts_from(convoy, task):
-        tip = work.commit
-    base = task.earlier.commit if task.earlier else tip
+    work = starts_from(convoy, task)
+    base = work.commit if work else tip
     left = half_done(convoy, task)  # it is continued as long as the forge keeps it
     if left is not None:
         refs = ids.attempt_refs(convoy.name, task.number, left.attempt, left.commit)

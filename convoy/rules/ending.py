@@ -17,11 +17,11 @@ from convoy.events.session_events import (
     WorkRefused,
     WorkReviewed,
 )
-from convoy.events.task_events import UNTRIED, TaskBlocked, TaskMerged
+from convoy.events.task_events import TaskBlocked, TaskMerged
 from convoy.kinds import kind_of, rivals
 from convoy.kinds.task_kinds import REVIEW, looked_at
 from convoy.model import ids
-from convoy.model.records import Cause, Opinion, Report, Usage
+from convoy.model.records import CAUSES, Cause, Opinion, Report, Usage
 from convoy.model.session_result import wait_ms
 from convoy.model.state import Convoy, State, Task
 from convoy.rules import retries
@@ -151,28 +151,27 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         convoy, task = self.in_session(state, self.attempt)
-        refused, free = self.ended(task), rules.leases_freed(state, self.convoy, task)
-        if task.spent < convoy.settings.attempts and self._is_alike(task):
-            why = f"two attempts failed in the same way within seconds: {self.why}"
-            ends = retries.given_up(state, self.convoy, task, self.cause, why, self.why)
-            return (refused, *free, *ends)
+        left, began = self.left, task.attempt
+        if not left and CAUSES[self.cause].goes_on and began and began.salvaged:
+            left = began.base
+        refused, free = self.ended(left), rules.leases_freed(state, self.convoy, task)
         not_before = 0  # else when the model's vendor may be asked again
         if self.cause == "outage":
-            session = task.attempt.session if task.attempt else ""
+            session = began.session if began else ""
             pause_ms = wait_ms(session, task.outages + 1, self.asked_s)
             not_before = self.now + pause_ms
         then = retries.queued_again(
             state,
-            self.convoy,
+            convoy,
             task,
             self.cause,
             self.why,
             not_before=not_before,
+            is_alike=self._is_alike(task),
         )
         return (refused, *free, *then)
 
-    def ended(self, task: Task) -> Event:
-        left = self.left or (_continued_work(task) if self.cause in UNTRIED else "")
+    def ended(self, left: str) -> Event:
         return copied(WorkRefused, self, left=left)
 
     def _is_alike(self, task: Task) -> bool:
@@ -188,14 +187,8 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
 class LoseSession(RefuseWork, frozen=True, kw_only=True):
     """The session ended and left no result."""
 
-    def ended(self, task: Task) -> Event:
-        return copied(SessionLost, self, left=self.left or _continued_work(task))
-
-
-def _continued_work(task: Task) -> str:
-    """Return the half-done work that the session continued; empty: none."""
-    attempt = task.attempt
-    return attempt.base if attempt is not None and attempt.salvaged else ""
+    def ended(self, left: str) -> Event:
+        return copied(SessionLost, self, left=left)
 
 
 class AcceptReview(_EndInResult, frozen=True, kw_only=True):

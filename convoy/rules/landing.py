@@ -27,7 +27,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from convoy import kinds
-from convoy.events import Events, Refusal, TaskCommand, copied, live, task_in
+from convoy.events import Events, Refusal, TaskCommand, copied
 from convoy.events.merge_events import (
     MergeAttempted,
     MergeCleared,
@@ -120,7 +120,11 @@ def merged_commit(convoy: Convoy, observed: Observed) -> str:
 
 
 def kept_from_landing(convoy: Convoy, task: Task) -> str:
-    """Return what must happen before the task may merge; empty: nothing."""
+    """Return what must happen before the task may merge; empty: nothing.
+
+    The log alone says so. A wait that ends with time ends by an event, as what is set
+    aside does by `ItemTakenUp`.
+    """
     return kept_by_people(convoy, task) or kinds.kept_by_tasks(convoy, task)
 
 
@@ -263,10 +267,10 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Show work, too, that the branch held, and that a person added to since."""
-        convoy, pull = live(state, self.convoy), Events()
+        convoy, pull = self.live(state), Events()
         current = convoy.candidate
         if self.task:
-            _, task = task_in(state, convoy.name, self.task, "needs-review")
+            _, task = self.task_in(state, "needs-review")
             if task.work is None or task.work.commit != self.work:
                 raise Refusal(f"the work of task {self.task} has changed")
             is_trial = trial(convoy, task) and self.base == task.work.base
@@ -298,14 +302,13 @@ class FailMerge(TaskCommand, frozen=True, kw_only=True):
 
         Without a candidate it conflicts; with one, only the current one is blamed.
         """
-        convoy = live(state, self.convoy)
+        convoy, task = self.task_in(state, "needs-review")
         if self.candidate is not None:
-            current_candidate(convoy.task(self.task) or convoy, self.candidate)
+            current_candidate(task, self.candidate)
         failed = copied(MergeFailed, self)
-        _, task = task_in(state, convoy.name, self.task, "needs-review")
         if trial(convoy, task) == "green":  # it was tried among others, and is out
             return (failed, copied(TaskBlocked, self, cause="red"))
-        return (failed, *queued_again(state, convoy.name, task, self.cause, self.why))
+        return (failed, *queued_again(state, convoy, task, self.cause, self.why))
 
 
 class ProveWork(TaskCommand, frozen=True, kw_only=True):
@@ -316,7 +319,7 @@ class ProveWork(TaskCommand, frozen=True, kw_only=True):
     lines: int = 0
 
     def decide(self, state: State) -> Events:
-        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
+        convoy, task = self.task_in(state, "needs-review")
         wanted = trial(convoy, task)
         if wanted is None:
             raise Refusal(f"task {task.number} needs no trial: it lands as it is")
@@ -339,7 +342,7 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
 
     def decide(self, state: State) -> Events:
-        convoy = live(state, self.convoy)
+        convoy = self.live(state)
         task = convoy.task(self.task)
         current_candidate(task or convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
@@ -372,7 +375,7 @@ class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
     work: str
 
     def decide(self, state: State) -> Events:
-        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
+        convoy, task = self.task_in(state, "needs-review")
         if task.work is None or task.work.commit != self.work:
             raise Refusal(f"the work of task {task.number} has changed")
         if waits := kept_from_landing(convoy, task):
@@ -388,7 +391,7 @@ class DoubtMerge(TaskCommand, frozen=True, kw_only=True):
     why: str
 
     def decide(self, state: State) -> Events:
-        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
+        convoy, task = self.task_in(state, "needs-review")
         current_candidate(task, self.candidate)
         if self.is_red and trial(convoy, task):
             raise Refusal(f"task {task.number} is on trial")
@@ -400,7 +403,7 @@ class ClearMerge(TaskCommand, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
     def decide(self, state: State) -> Events:
-        convoy, task = task_in(state, self.convoy, self.task, "needs-review")
+        convoy, task = self.task_in(state, "needs-review")
         current_candidate(task, self.candidate)
         if not task.is_suspect:
             raise Refusal(f"{self.candidate} is no longer the candidate")

@@ -1,12 +1,12 @@
 """Whether a task is tried again after an attempt that did not land, or a person asked.
 
-`FREE` in `convoy.model.records` has the causes that cost no attempt.
+`CAUSES` in `convoy.model.records` says what each cause means.
 """
 
 from convoy.events import Events
 from convoy.events.task_events import TaskBlocked, TaskQueued
 from convoy.kinds import kind_of
-from convoy.model.records import FREE, Cause
+from convoy.model.records import CAUSES, Cause
 from convoy.model.session_result import OUTAGES_MOST
 from convoy.model.state import Convoy, State, Task
 from convoy.text import counted
@@ -14,24 +14,27 @@ from convoy.text import counted
 
 def queued_again(
     state: State,
-    convoy: str,
+    convoy: Convoy,
     task: Task,
     cause: Cause,
     last: str,
     *,
     not_before: int = 0,
+    is_alike: bool = False,
 ) -> Events:
-    """Queue the task once more, or block it when its attempts are spent.
+    """Queue the task once more; else block it, unless its kind offers an alternative.
 
     A task that was dropped or blocked while its session ran stays so. `last` says why
-    the attempt did not land.
+    the attempt did not land, and `is_alike` whether that is why the one before failed.
     """
     if task.state not in ("running", "needs-review"):
         return ()
-    settings = state.convoys[convoy].settings
+    name, number, settings = convoy.name, task.number, convoy.settings
     why = ""
-    if cause not in FREE and task.spent >= settings.attempts:
+    if CAUSES[cause].costs and task.spent >= settings.attempts:
         why = f"{last} (after {counted(task.spent, 'attempt')})"
+    elif is_alike:
+        why = f"two attempts failed in the same way within seconds: {last}"
     elif cause == "refused" == task.cause and last in task.notes[-1:]:
         why = f"two attempts were refused for the same reason: {last}"
     elif cause == "conflict" and settings.conflicts == "person":
@@ -42,20 +45,13 @@ def queued_again(
     elif cause == "outage" and task.outages >= OUTAGES_MOST:
         why = f"{task.outages + 1} attempts could not reach a model: {last}"
     if why:
-        return given_up(state, convoy, task, cause, why, last)
+        blocked = TaskBlocked(convoy=name, task=number, why=why, cause=cause)
+        way_out = kind_of(task.spec).way_out(state, convoy, task, last)
+        return (blocked,) if way_out is None else way_out
     queued = TaskQueued(
-        convoy=convoy, task=task.number, cause=cause, why=last, not_before=not_before
+        convoy=name, task=number, cause=cause, why=last, not_before=not_before
     )
     return (queued,)
-
-
-def given_up(
-    state: State, convoy: str, task: Task, cause: Cause, why: str, last: str
-) -> Events:
-    """Block the task, unless its kind offers an alternative; `last`: as above."""
-    blocked = TaskBlocked(convoy=convoy, task=task.number, why=why, cause=cause)
-    found = kind_of(task.spec).way_out(state, state.convoys[convoy], task, last)
-    return (blocked,) if found is None else found
 
 
 def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:

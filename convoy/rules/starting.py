@@ -23,10 +23,10 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseTaken, freed
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
-from convoy.kinds import half_done, kind_of, trial, unmerged
+from convoy.kinds import half_done, kind_of, starts_from, trial, unmerged
 from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
-from convoy.model.records import Cause, Limits
+from convoy.model.records import CAUSES, Limits
 from convoy.model.session_result import dollars, report_for_others as handed_on
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.model.work import Resolution, Work
@@ -284,13 +284,9 @@ def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) 
     return is_near and held.issuperset(turn.on for turn in first)
 
 
-_ASKED_FOR: Final[frozenset[Cause]] = frozenset({"retry", "changes"})
-"""Causes by which a person wants this attempt, knowing what was spent."""
-
-
 def overspent(convoy: Convoy, task: Task) -> str:
     """Return why there is no money for another attempt at the task; empty: there is."""
-    if task.cause in _ASKED_FOR:
+    if CAUSES[task.cause].asked_for:
         return ""
     budget = convoy.settings.budget
     of_task = _spent("task", task.used.usd, budget.task)
@@ -302,7 +298,7 @@ def overspent(convoy: Convoy, task: Task) -> str:
 def closed_today(convoy: Convoy, task: Task, at: Moment) -> str:
     """Return why the task does not start before the next day; empty: it may."""
     most = convoy.settings.budget.day
-    if most is None or task.cause in _ASKED_FOR or at.spent < most:
+    if most is None or CAUSES[task.cause].asked_for or at.spent < most:
         return ""
     again = datetime.fromtimestamp(next_day(at.now) / 1000, UTC)
     return (
@@ -319,7 +315,7 @@ def next_day(now: int) -> int:
 def limits_left(convoy: Convoy, task: Task) -> Limits:
     """Return the next attempt's limits, with no more money than is left."""
     limits, budget = convoy.settings.limits, convoy.settings.budget
-    if task.cause in _ASKED_FOR:
+    if CAUSES[task.cause].asked_for:
         return limits
     known = (
         limits.usd,
@@ -370,14 +366,12 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             if not (wait.cause == "turn" and behind):
                 raise Refusal(f"task {task.number} waits for {wait.why}{wait.more}")
         kind = kind_of(task.spec)
-        work = kind.starts_from(convoy, task) if task.earlier is None else None
-        left = half_done(convoy, task)
+        work, left = starts_from(convoy, task), half_done(convoy, task)
         if left is not None and self.base != left.commit:
             left = None  # it no longer exists
-        from_work = work or task.earlier
-        if left is None and from_work is not None and self.base != from_work.commit:
+        if left is None and work is not None and self.base != work.commit:
             must = "continue" if task.earlier else "start"
-            raise Refusal(f"task {task.number} must {must} from {from_work.commit}")
+            raise Refusal(f"task {task.number} must {must} from {work.commit}")
         held = blocking_leases(at.leases, task)
         attempt = task.started + 1
         engine = convoy.settings.engines[task.spec.engine]
@@ -465,6 +459,4 @@ def _root(task: Task, work: Work | None, resolves: Resolution | None) -> str:
     """Return the commit the whole work is measured from, if that is not its base."""
     if resolves is not None:
         return resolves.tip
-    if task.earlier is not None:
-        return task.earlier.base
     return "" if work is None or kind_of(task.spec).answer else work.base

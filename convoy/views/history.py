@@ -268,9 +268,7 @@ def _after(one: PastSession, at: int, fact: Event) -> PastSession:
         case WorkRefused() | SessionLost():
             how: How = "refused" if isinstance(fact, WorkRefused) else "lost"
             return replace(one, ended=at, how=how, why=fact.why, usage=fact.usage)
-        case TaskQueued() | TaskBlocked(cause="red" | "conflict") if (
-            one.how == "handed in"
-        ):
+        case TaskQueued() | TaskBlocked(cause=str()) if one.how == "handed in":
             return replace(one, how="sent back", why=fact.why, back=at)
         case MergeLanded() if one.task:  # of task 0 it is the convoy's
             return replace(one, how="landed", landed=at, judged=fact.judged)

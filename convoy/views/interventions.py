@@ -16,6 +16,7 @@ from convoy.events.hold_events import COMMENTS_MOST
 from convoy.gate import forbidden, unallowed, wants
 from convoy.kinds import is_stopped, may_be_too_much
 from convoy.model import ids
+from convoy.model.records import CAUSES
 from convoy.model.state import LATELY_MS, Convoy, State, Task
 from convoy.rules import ALL_DROPPED
 from convoy.rules.landing import kept_by_people
@@ -43,7 +44,6 @@ InterventionKind = Literal[
     "log_damaged",
     "unknown_event",
 ]
-_UNMERGED: Final = frozenset({"conflict", "red"})
 _STAGED: Final = (
     "this repository is staged, so nothing starts: remove `staged = true` from "
     "`.brat/config.toml` on the default branch, then approve the plan"
@@ -190,7 +190,7 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
 
 def stopped(convoy: Convoy, task: Task) -> Intervention:
     handed_in = task.work is not None and task.work.attempt == task.started
-    unmerged = handed_in and task.cause in _UNMERGED
+    unmerged = handed_in and CAUSES[task.cause].at_landing
     kind: InterventionKind = "merge_failed" if unmerged else "blocked_task"
     why, words = task.why, ["retry", "drop"][bool(dropped_needs(convoy, task)) :]
     if paths := unallowed(task, convoy.settings.gate):  # to try again would not help
@@ -255,7 +255,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
 
 def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:
     """Give what keeps a convoy paused; `is_all`: the whole repository is."""
-    closed = convoy.issue_is in ("closed", "paused")
+    closed = convoy.issue_closed
     if not closed and convoy.state != "paused":
         return
     by_hand = "a person paused it"

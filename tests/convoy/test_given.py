@@ -8,8 +8,8 @@ from convoy.model.records import GivenPull
 from convoy.model.state import Convoy
 from convoy.model.work import Landing
 from convoy.owed import Action, BuildConvoy, LandConvoy, Look, Patience
+from convoy.owed.gestures import gestures
 from convoy.owed.landings import merges
-from convoy.owed.owed import gestures
 from convoy.rules.landing import AttemptMerge, given_onto
 from convoy.rules.people import RetryConvoy
 from convoy.rules.plans import PlanConvoy

@@ -4,7 +4,7 @@ import re
 from html import escape
 
 from bot.dashboard.page_contents import ADDRESSES
-from bot.dashboard.views import PAGE_ROWS, URGENT, list_part
+from bot.dashboard.pages import PAGE_ROWS, URGENT, list_part
 from convoy.events.forge_actions import ItemSetAside
 from convoy.model.ids import task_item
 from convoy.rules.people import BlockTask

@@ -28,7 +28,7 @@ from bot.dashboard.dashboard_source import (
     Session,
     log_tail,
 )
-from bot.dashboard.views import STATES
+from bot.dashboard.pages import STATES
 from bot.requests import verb_table
 from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply

@@ -35,7 +35,7 @@ from convoy.events.task_events import (
 )
 from convoy.kinds import attending, trial
 from convoy.model import ids
-from convoy.model.records import FREE
+from convoy.model.records import CAUSES
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.starting import stands_behind
 from convoy.rules.turns import turns, unmet
@@ -124,7 +124,7 @@ class Promises:
         now = after.convoys[fact.convoy].in_session(fact.task)
         assert was is not None
         assert now is not None
-        if fact.cause in FREE:
+        if not CAUSES[fact.cause].costs:
             assert now.spent <= max(0, was.spent - (fact.cause in GIVEN_BACK)), (
                 "charged"
             )

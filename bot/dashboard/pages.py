@@ -17,12 +17,11 @@ from bot.dashboard import access_policy, api, dashboard_source, page_contents
 from bot.dashboard.dashboard_source import DashboardSource, RepositoryView
 from bot.dashboard.drawings import draw_gantt, draw_graph
 from bot.dashboard.page_contents import printed_lines
-from bot.requests import verb_table
 from convoy.model import ids
-from convoy.model.session_result import estimate_words, usage_in_words
+from convoy.model.session_result import estimate_words
 from convoy.model.state import Convoy, State, Task
 from convoy.text import clean, counted
-from convoy.views import progress_words, saved_s, worked_s
+from convoy.views import saved_s, worked_s
 from convoy.views.analytics import BUCKETS_S, analytics, analytics_summary, engine_costs
 from convoy.views.history import LINE_KINDS
 from convoy.views.interventions import Intervention, needs_a_person
@@ -49,7 +48,7 @@ _Key = tuple[str, str, access_policy.Visitor, int]
 """A page's address, the mark of what it tells, who sees it, and when, in `FRESH_MS`."""
 
 
-class Views:
+class Pages:
     def __init__(self, access: access_policy.AccessPolicy) -> None:
         self._access = access
         self._made: dict[_Key, bytes] = {}
@@ -256,7 +255,6 @@ async def _overview(_: web.Request, view: RepositoryView) -> Values:
         train = merge_train(convoy, view.source.checks())
         progress = {
             "convoy": convoy,
-            "said": progress_words(convoy, now),
             "needy": needs_a_person(view.waits, convoy.name),
             "gantt": draw_gantt(convoy, sessions, now, rows) if sessions else None,
             "train": train[:most],
@@ -275,7 +273,6 @@ async def _overview(_: web.Request, view: RepositoryView) -> Values:
         "interventions": waits[:URGENT],
         "waiting": len(waits),
         "convoys": others[:HEAD],
-        "convoy_count": len(state.convoys),
         "agents": await _agents_at_work(view.source, running),
         "saved_s": sum(map(saved_s, state.convoys.values())),
     }
@@ -311,16 +308,13 @@ async def _convoy(request: web.Request, view: RepositoryView) -> Values:
         "drawing": draw_graph(convoy) if look == "graph" else None,
         "gantt": draw_gantt(convoy, sessions, now, TIMELINE) if is_timeline else None,
         "estimate": estimate_words(convoy.estimate),
-        "said": progress_words(convoy, now),
         "approval": asked,
         "plan": plan_document(convoy) if asked or look == "plan" else None,
         "train": merge_train(convoy, view.source.checks()),
         "decisions": await view.source.decisions(convoy),
-        "buttons": verb_table.convoy_buttons(convoy),
         "interventions": [each for each in view.waits if each.convoy == convoy.name],
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
-        "used": usage_in_words(convoy.used),
         "changes": await _changes(view.source, convoy.changed),
     }
 
@@ -342,8 +336,6 @@ async def _task(request: web.Request, view: RepositoryView) -> Values:
         "task": task,
         "branch": ids.task_branch(convoy.name, task.number),
         "reasons": reasons(view.state, convoy, task, view.now),
-        "run": task.newest_run,
-        "used": usage_in_words(task.used),
         "output": output,
         "failing": [line for line in printed_lines(output) if line.is_bad],
         "checks": check_marks(checks) if checks else (),
