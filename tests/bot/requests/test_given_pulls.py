@@ -19,7 +19,7 @@ from tests.bot.requests.test_closed_pulls import drafted
 from tests.bot.room import EVERYBODY, HEADS, REPO, TWO_WAYS, Room, room
 from tests.bot.there import there
 from tests.world.cases import looped
-from tests.world.forge_rules import pull_request, put_ruleset
+from tests.world.forge_rules import merge_queue, pull_request, put_ruleset
 from tests.world.github_forge.extension import github, people, rules
 from tests.world.layers import sampled
 
@@ -306,26 +306,27 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(here: Room) 
     assert is_merged(here, theirs)
 
 
-@pytest.mark.parametrize("whose", ["current", "behind", "a fork's"])
+@pytest.mark.parametrize("whose", ["current", "behind", "a fork's", "queued"])
 async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
     tmp_path: Path, whose: str
 ) -> None:
     def ruled(service: Service) -> Extension:
-        put_ruleset(service.forge, pull_request(), repo=REPO)
-        return replace(rules(service), middlewares=forks(service).middlewares)
+        queue = (merge_queue(),) if whose == "queued" else ()
+        put_ruleset(service.forge, pull_request(), *queue, repo=REPO)
+        made = github(service) if queue else rules(service)
+        return replace(made, middlewares=forks(service).middlewares)
 
     by = STRANGER if whose == "a fork's" else "you"
     async with room(tmp_path, CI, extend=ruled, labelled=False) as here:
         here.let_in(STRANGER, "admin")
         number = await opened(here, "more", {"more.py": b"more\n"}, by=by)
         mine = here.tip("more")
-        if whose != "current":
+        if whose in {"behind", "a fork's"}:
             other = await opened(here, "other", {"other.py": b"other\n"})
             await here.asked("PUT", f"pulls/{other}/merge", {})
         await here.swept()
         await here.answer("/brat land", on=number)
-        for _ in range(3):
-            await judged(here)
+        await here.until(lambda: given(here, number).ended, red=frozenset())
 
         convoy = given(here, number)
         if whose == "a fork's":
@@ -336,7 +337,7 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
         assert is_merged(here, number)
         contains = here.context.composer.is_ancestor
         assert contains(mine, here.tip("more"))
-        assert (here.tip("more") == mine) == (whose == "current")
+        assert (here.tip("more") == mine) == (whose != "behind")
         same = here.context.composer.same_tree
         assert same(there(convoy.landed), convoy.built)
 
