@@ -78,7 +78,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /issues/{issue_number}",
         "GET /issues/{issue_number}/dependencies/blocked_by",
         "GET /issues/{issue_number}/sub_issues",
-        "GET /issues/comments/{comment_id}/reactions",
     ),
     "issues=write": (
         "POST /issues",
@@ -92,7 +91,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /issues/comments/{comment_id}",
         "GET /issues/{issue_number}/comments",
         "GET /issues/{issue_number}/events",
-        "GET /labels",
         "GET /labels/{name}",
     ),
     "issues=write; pull_requests=write": (
@@ -133,10 +131,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "environments=write": (
         "PUT /environments/{environment_name}/secrets/{secret_name}",
     ),
-    "actions_variables=read": (
-        "GET /actions/variables",
-        "GET /actions/variables/{name}",
-    ),
+    "actions_variables=read": ("GET /actions/variables/{name}",),
     "actions_variables=write": (
         "POST /actions/variables",
         "PATCH /actions/variables/{name}",

@@ -42,7 +42,7 @@ DEEDS: Final = (
     *workflow_runs.ROUTES,
     *rest_issues.ISSUE_ROUTES,
     *rest_issues.LABEL_ROUTES,
-    *rest_issues.REACTION_ROUTES,
+    *rest_issues.COMMENT_ROUTES,
     *rest_sub_issues.ROUTES,
     *rest_pulls.MERGE_ROUTES,
     *rest_pulls.CHANGE_ROUTES,

@@ -1,4 +1,4 @@
-"""REST: issues with assignees, labels of the repository, and reactions.
+"""REST: issues with assignees, labels of the repository, and comments that go.
 
 https://docs.github.com/rest/issues/assignees
 https://docs.github.com/rest/issues/labels
@@ -126,11 +126,6 @@ class NewLabel(Body):
     description: str | None = None
 
 
-async def list_labels(call: Call) -> Answer:
-    labels = call.store.labels.of(call.repo.id)
-    return call.page(labels, lambda one: call.renderer.label(call.repo, one))
-
-
 async def create_label(call: Call) -> Answer:
     asked = call.body(NewLabel)
     if find_label(call.store, call.repo, asked.name) is not None:
@@ -166,7 +161,6 @@ async def delete_label(call: Call) -> Answer:
 
 
 LABEL_ROUTES = (
-    Route("GET", _REPO + "/labels", list_labels),
     Route("POST", _REPO + "/labels", create_label, "triage"),
     Route("GET", _REPO + "/labels/{name:.+}", get_label),
     Route("DELETE", _REPO + "/labels/{name:.+}", delete_label, "triage"),
@@ -187,15 +181,6 @@ async def delete_comment(call: Call) -> Answer:
     return Answer(status=204)
 
 
-async def list_reactions(call: Call) -> Answer:
-    content = call.asked("content")
-    known = call.store.reactions.of(comment_of(call).id)
-    given = [one for one in known if content in {"", one.content}]
-    return call.page(given, call.renderer.reaction)
-
-
-_COMMENT = _ISSUES + r"/comments/{comment:\d+}"
-REACTION_ROUTES = (
-    Route("DELETE", _COMMENT, delete_comment),
-    Route("GET", _COMMENT + "/reactions", list_reactions),
+COMMENT_ROUTES = (
+    Route("DELETE", _ISSUES + r"/comments/{comment:\d+}", delete_comment),
 )
