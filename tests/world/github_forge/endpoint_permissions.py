@@ -91,6 +91,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /issues/comments/{comment_id}",
         "GET /issues/{issue_number}/comments",
         "GET /issues/{issue_number}/events",
+        "GET /labels",
         "GET /labels/{name}",
     ),
     "issues=write; pull_requests=write": (
@@ -131,7 +132,10 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "environments=write": (
         "PUT /environments/{environment_name}/secrets/{secret_name}",
     ),
-    "actions_variables=read": ("GET /actions/variables/{name}",),
+    "actions_variables=read": (
+        "GET /actions/variables",
+        "GET /actions/variables/{name}",
+    ),
     "actions_variables=write": (
         "POST /actions/variables",
         "PATCH /actions/variables/{name}",

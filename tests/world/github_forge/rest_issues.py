@@ -126,6 +126,11 @@ class NewLabel(Body):
     description: str | None = None
 
 
+async def list_labels(call: Call) -> Answer:
+    labels = call.store.labels.of(call.repo.id)
+    return call.page(labels, lambda one: call.renderer.label(call.repo, one))
+
+
 async def create_label(call: Call) -> Answer:
     asked = call.body(NewLabel)
     if find_label(call.store, call.repo, asked.name) is not None:
@@ -140,8 +145,7 @@ async def create_label(call: Call) -> Answer:
                 description=asked.description,
             )
         )
-    face = call.renderer.label(call.repo, label)
-    return Answer(face, 201, {"Location": face["url"]})
+    return Answer(call.renderer.label(call.repo, label), 201)
 
 
 async def get_label(call: Call) -> Answer:
@@ -161,6 +165,7 @@ async def delete_label(call: Call) -> Answer:
 
 
 LABEL_ROUTES = (
+    Route("GET", _REPO + "/labels", list_labels),
     Route("POST", _REPO + "/labels", create_label, "triage"),
     Route("GET", _REPO + "/labels/{name:.+}", get_label),
     Route("DELETE", _REPO + "/labels/{name:.+}", delete_label, "triage"),

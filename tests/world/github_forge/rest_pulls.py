@@ -22,7 +22,6 @@ from brat.forge.rest.rest_issues import REVIEWS
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.rest_issues import written_before
 from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
@@ -32,7 +31,6 @@ from tests.world.github_forge.shapes import (
     MergeMethod,
     Review,
     between,
-    dressed,
     node_id,
     said_in,
     signature,
@@ -48,14 +46,12 @@ _STATES: Final = {
 
 
 def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
-    repo, renderer = call.repo, dressed(call.service)
-    author = renderer.who(one.user)
-    page = call.site.page(repo.full_name, "pull", number)
+    renderer = call.renderer
+    page = call.site.page(call.repo.full_name, "pull", number)
     return {
-        **dull("pull-request-review"),
         "id": one.id,
         "node_id": node_id("PullRequestReview", one.id),
-        "user": renderer.user(author),
+        "user": renderer.user(renderer.who(one.user)),
         "body": one.body,
         "state": one.state,
         "html_url": f"{page}#pullrequestreview-{one.id}",

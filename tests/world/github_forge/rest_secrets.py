@@ -164,6 +164,10 @@ def _named(call: Call, name: str) -> Variable | None:
     return next((one for one in known if one.name == name.upper()), None)
 
 
+async def list_variables(call: Call) -> Answer:
+    return call.page(_variables(call).of(call.repo.id), _view, wrap="variables")
+
+
 async def get_variable(call: Call) -> Answer:
     return Answer(_view(found(_named(call, call.word("name")))))
 
@@ -207,6 +211,7 @@ def _view(one: Variable) -> dict[str, Any]:
 _ALL: Final = "/repos/{owner}/{repo}/actions/variables"
 _ONE: Final = _ALL + "/{name}"
 VARIABLE_ROUTES: Final = (
+    Route("GET", _ALL, list_variables, "write"),
     Route("GET", _ONE, get_variable, "write"),
     Route("POST", _ALL, add_variable, "write"),
     Route("PATCH", _ONE, change_variable, "write"),
