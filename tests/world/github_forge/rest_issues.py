@@ -11,43 +11,16 @@ from typing import Any
 from msgspec import UNSET, UnsetType, json
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import Issue, Label, User
+from brat.forge.resources.forge_records import Issue, Label
 from brat.forge.resources.wire import fault
 from brat.forge.rest import rest_issues
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of, titled
 from brat.forge.rest.rest_issues import GREY, comment_of, find_label, relabel
 
 
-def can_be_assigned(call: Call, who: User, issue: Issue | None) -> bool:
-    """Say whether an account may be assigned: writers, and those who take part.
-
-    https://docs.github.com/issues/tracking-your-work-with-issues/using-issues/assigning-issues-and-pull-requests-to-other-github-users
-    """
-    if call.service.forge.may(call.repo, who, "write"):
-        return True
-    if issue is None:
-        return False
-    speakers = {comment.author for comment in call.store.comments.of(issue.id)}
-    return who.id in {issue.author, *speakers}
-
-
-def assignees(call: Call, logins: Iterable[str], issue: Issue | None) -> list[User]:
-    """Return the accounts that are to be assigned, each once, in order.
-
-    Raises `Refused`: 422: one of them cannot be.
-    """
-    found = {}
-    for login in logins:
-        who = call.service.forge.user(login)
-        if who is None or not can_be_assigned(call, who, issue):
-            said = f"{login} cannot be assigned to this issue"
-            raise fault("Issue", "assignees", "invalid", said)
-        found[who.id] = who
-    return list(found.values())
-
-
-def reassign(call: Call, issue: Issue, wanted: list[User]) -> Issue:
+def reassign(call: Call, issue: Issue, logins: Iterable[str]) -> Issue:
     """Let exactly these be assigned, and tell of each; only inside `Store.change`."""
+    wanted = (found(call.service.forge.user(login)) for login in logins)
     before, after = issue.assignees, tuple(who.id for who in wanted)
     if before == after:
         return issue
@@ -99,7 +72,7 @@ async def change_issue(call: Call) -> Answer:
         issue = issue_of(call)
         if not isinstance(asked.assignees, UnsetType):
             call.need("triage")
-            issue = reassign(call, issue, assignees(call, asked.assignees, issue))
+            issue = reassign(call, issue, asked.assignees)
     return Answer(call.renderer.issue(call.repo, issue))
 
 

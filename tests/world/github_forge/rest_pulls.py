@@ -35,7 +35,6 @@ from tests.world.github_forge.shapes import (
     said_in,
     signature,
 )
-from tests.world.github_forge.text_rules import BODY_CHARS
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"]
 _STATES: Final = {
@@ -79,23 +78,12 @@ async def list_reviews(call: Call) -> Answer:
 
 async def create_review(call: Call) -> Answer:
     pull, asked = pull_of(call), call.body(NewReview)
-    _short(asked.body)
     with call.store.change():
         review = _submitted(call, pull, _STATES[asked.event], asked.body)
         for one in asked.comments:
             said = review_comments.add(call, pull, review, one)
             review_comments.tell(call, pull, said)
     return Answer(face_of(call, review, pull.number))
-
-
-def _short(body: str) -> None:
-    """Check how long a review is; here GitHub describes errors as sentences.
-
-    Raises `Refused`: 422: it is too long.
-    """
-    if len(body) > BODY_CHARS:
-        said = f"Body is too long (maximum is {BODY_CHARS} characters)"
-        raise Refused(422, said)
 
 
 def _submitted(call: Call, pull: Pull, state: str, body: str) -> Review:
@@ -140,7 +128,6 @@ async def dismiss_review(call: Call) -> Answer:
 
 async def reply(call: Call) -> Answer:
     pull, asked = pull_of(call), call.body(review_comments.Said)
-    _short(asked.body)
     with call.store.change():
         review = _submitted(call, pull, _STATES["COMMENT"], "")
         said = review_comments.reply_to(call, pull, review, asked.body)
