@@ -4,7 +4,6 @@ import json
 from collections.abc import Awaitable, Callable
 from urllib.parse import urljoin
 
-import httpx
 import pytest
 import respx
 
@@ -157,26 +156,6 @@ async def test_who_set_the_label_last_counts(
     last = there(await github.labelling(7, "brat"))
     assert there(last.actor).login == "bea"
     assert await github.labelling(7, "other") is None
-
-
-@looped(
-    ("https://api.github.com", "https://api.github.com/graphql"),
-    ("https://octo.example/api/v3", "https://octo.example/api/graphql"),
-)
-async def test_when_an_issue_was_edited_is_asked_by_graphql(
-    api_url: str, graphql: str
-) -> None:
-    said = {"data": {"repository": {"issue": {"lastEditedAt": "2026-01-02T03:04:05Z"}}}}
-    async with httpx.AsyncClient() as client:
-        github = GitHub(client, api_url=api_url, repository="octo/project", token="t")
-        with respx.mock:
-            asked = respx.post(graphql).respond(json=said)
-
-            edited = await github.text_edited_at(7)
-
-    assert there(edited).isoformat() == "2026-01-02T03:04:05+00:00"
-    body = json.loads(asked.calls.last.request.content)
-    assert body["variables"] == {"owner": "octo", "name": "project", "number": 7}
 
 
 async def test_a_graphql_answer_without_data_tells_nothing(
