@@ -64,19 +64,6 @@ def _all_shown(state: State) -> bool:
     return len(convoys) == 4 and all(convoy.comment for convoy in convoys)
 
 
-async def test_a_write_on_an_old_lease_is_not_sent(town: Town) -> None:
-    async with bot_service.opened(settings(town), lambda _: None) as loop:
-        await loop.tick()
-        loop.context.github.rest.guard = loop.lease.check
-        loop.lease.check()
-        loop.lease.ticking = lambda: 1e12
-
-        with pytest.raises(Unavailable, match="must be renewed"):
-            await loop.context.github.open_issue("Never", "sent")
-
-    assert await town.get("issues?state=all") == []
-
-
 async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -> Loop:
     """Return a loop that has met a limit, which holds for 1,700 s more."""
     await labelled(town, REPO)
