@@ -312,9 +312,8 @@ class Room(BotHere):
         return there(self.task(number).pull)
 
     def tip(self, branch: str) -> str:
-        repo = self.forge.known(REPO)
-        path = self.forge.bare(repo).path
-        return str(pygit2.Repository(str(path)).references[HEADS + branch].target)
+        repo = pygit2.Repository(str(self.bare))
+        return str(repo.references[HEADS + branch].target)
 
     def labels(self, number: int | None = None) -> set[str]:
         """Return the labels of the issue, or of another one."""

@@ -1,4 +1,4 @@
-"""A forge as it is on a bad day: an HTTP proxy that refuses, forgets and lags.
+"""A forge as it is on a bad day: an HTTP proxy that forgets and lags.
 
 Git passes; each call of the REST API may go wrong, as a test says.
 """
@@ -60,9 +60,6 @@ class _Proxy:
         is_rest = path.startswith("/api/v3")
         fault = self._day.fault(request.method, path) if is_rest else ""
         body = await request.read()
-        if fault.startswith("4"):
-            self._day.happened[fault] += 1
-            return web.Response(status=int(fault))
         url = str(request.rel_url)
         if fault == "stale" and (known := self._day.stale(url)) is not None:
             self._day.happened[fault] += 1
