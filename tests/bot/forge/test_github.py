@@ -1,6 +1,8 @@
 """People, issues, comments and pull requests, as GitHub tells of them."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from urllib.parse import urljoin
 
@@ -215,3 +217,33 @@ async def test_the_last_assignment_to_the_bot_counts(
 
     assert there(found.assigner).login == "bea"
     assert await github.assignment(7, "nobody") is None
+
+
+KEEPER = """
+import gc
+import sys
+from bot.forge.payloads import Issue
+
+class Holder:
+    pass
+
+gc.disable()
+given = {"number": 1, "title": "x", "state": "open"}
+for _ in range(50):  # they are found when the interpreter ends
+    held = Holder()
+    held.itself = held
+    held.at = Issue(**given, updated_at="2026-01-01T00:00:00+02:00").updated_at
+print(held.at.isoformat())
+sys.held = held
+"""
+
+
+def test_a_time_that_a_cycle_holds_does_not_end_the_process_by_a_fault() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", KEEPER],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, "2025-12-31T22:00:00+00:00\n")
