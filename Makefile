@@ -132,7 +132,7 @@ lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --group release -o requirements-release.lock
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --group site -o requirements-site.lock
 	@for each in runner/engines/pins/aider tests/engines/node; do $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 $$each/requirements.in -o $$each/requirements.lock; done
-	@for each in tests/npm tests/clients runner/engines/pins; do (cd $$each && npm install --silent --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts); done
+	@for each in tests/npm runner/engines/pins; do (cd $$each && npm install --silent --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts); done
 
 clean: ## remove what was made here
-	rm -rf $(VENV) .engines .artifacts tests/npm/node_modules tests/clients/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) .engines .artifacts tests/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -14,7 +14,6 @@ pytest_plugins = [
     "tests.world.tools",
     "tests.world.patience",
     "tests.world.layers",
-    "tests.world.budget",
     "tests.world.secret_sweep",
 ]
 

@@ -12,9 +12,8 @@ head, as on GitHub. git alone judges pushes.
 It has what the bot and the command line ask for, and nothing else: no reviews, no
 statuses, no merging by the forge, no rules for branches, no pages to look at, no
 GraphQL, no forks, no organisations and no sandbox: what it runs, runs as you. The tests
-add those and all other fields (tests/world/github_forge), hold what they serve against
-GitHub's own descriptions (tests/contract) and let outside clients use it
-(tests/clients). It listens on 127.0.0.1 only.
+add those and all other fields (tests/world/github_forge), and hold what they serve
+against GitHub's own descriptions (tests/contract). It listens on 127.0.0.1 only.
 It does not run workflow files; `brat-task.yml` always exists and stands for our runner.
 
 Set one up (`storage.forge_state`), with or without a server on top (`http_server`)::

@@ -1,5 +1,7 @@
 """Nothing that an agent tries wins, wherever its session runs."""
 
+import os
+
 import pytest
 
 from tests.attacks.environments import NOTHING, PREFIXES
@@ -54,3 +56,68 @@ def test_where_no_wall_can_be_built_no_session_starts() -> None:
         assert left.result["conclusion"] == "failure"
         assert "This machine cannot sandbox agents" in left.result["why"]
         assert not any(left.result["walls"].values())
+
+
+# --- the attacks are real: where there is no wall, they win ---------------------------
+
+
+WINNERS = {
+    "git of its own on the path",
+    "dotfiles in the real home",
+    "files that steer later steps",
+    "folders that others read",
+    "the witness s repository",
+    "secrets in files",
+    "secrets where they are known to lie",
+    "memory that a key opens",
+    "a hard link to a secret",
+    "watching the witness s files",
+    "git that asks for a password",
+    "what is shown of other processes",
+    "power over another process",
+    "the socket of docker",
+    "an abstract socket",
+    "servers on loopback",
+    "servers on loopback by a twin",
+}
+"""What wins on any machine without walls; more does where the kernel allows more."""
+
+
+def test_without_walls_the_agent_wins() -> None:
+    with machine() as found:
+        left = session(found, box="off")
+        assert [each for each in PLACES if each in inside(left.said)] == [*PLACES]
+        told = judged(found, left.said, left.folder)
+
+    assert {name for name, each in told.items() if each.won} >= WINNERS
+
+
+# --- whose programs an agent may start, their home it may not read --------------------
+
+
+MUST_FAIL = {
+    "secrets in files",
+    "a hard link to a secret",
+    "git that asks for a password",
+    "dotfiles in the real home",
+    "git of its own on the path",
+}
+
+
+def test_a_home_on_the_path_is_not_shown_where_the_job_has_another_home() -> None:
+    with machine() as found:
+        (found.root / "home/bin").mkdir()
+        (found.root / "job").mkdir()
+        env = found.variables()
+        path = f"{found.root}/home/bin{os.pathsep}{env['PATH']}"
+        left = session(
+            found,
+            HOME=str(found.root / "job"),
+            PATH=path,
+            JAVA_HOME=str(found.root / "home"),  # nor where they are called a tool's
+            RUSTUP_HOME=str(found.root / "home/.ssh"),
+            M2_HOME=str(found.root),
+        )
+        told = judged(found, left.said, left.folder)
+
+    assert {name: told[name].won for name in MUST_FAIL if told[name].won} == {}

@@ -71,6 +71,11 @@ class BotHere:
     def state(self) -> State:
         return self.context.mirror.state
 
+    @property
+    def bare(self) -> Path:
+        """Where the forge keeps the repository."""
+        return self.forge.bare(self.forge.known(self.context.settings.repository)).path
+
     def configure(self, **changes: object) -> None:
         self.context.settings = self.context.settings.model_copy(update=changes)
 

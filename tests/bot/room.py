@@ -33,7 +33,7 @@ from convoy.rules.starting import StartTask
 from tests.bot.history import History
 from tests.bot.lobby import BotHere, registered
 from tests.bot.there import there
-from tests.world.forge import Checkout, Json
+from tests.world.forge import Checkout, Json, judging
 from tests.world.github_forge.extension import people
 from tests.world.patience import patient
 from tests.world.traffic import Observer, observed
@@ -312,9 +312,8 @@ class Room(BotHere):
         return there(self.task(number).pull)
 
     def tip(self, branch: str) -> str:
-        repo = self.forge.known(REPO)
-        path = self.forge.bare(repo).path
-        return str(pygit2.Repository(str(path)).references[HEADS + branch].target)
+        repo = pygit2.Repository(str(self.bare))
+        return str(repo.references[HEADS + branch].target)
 
     def labels(self, number: int | None = None) -> set[str]:
         """Return the labels of the issue, or of another one."""
@@ -336,13 +335,19 @@ async def room(
     """Serve a forge with an issue whose convoy the bot has just begun, if `labelled`.
 
     `config` is the repository's, or the files of its `.brat` folder. Where `delivered`,
-    what happens on the forge comes to the bot's door.
+    what happens on the forge comes to the bot's door. All that is asked has to be as
+    GitHub describes it.
     """
     files = {"config.toml": config} if isinstance(config, str) else config
     known = registered(folder, files)
-    with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
+    with (
+        trusting_jobs(folder),
+        Forge(folder / FORGE_FOLDER) as forge,
+        judging(forge) as judge,
+    ):
+        judged = observed(judge, observed(observe, extend))
         async with (
-            serving(forge, extend=observed(observe, extend)) as url,
+            serving(forge, extend=judged) as url,
             local_mode.person(url, known) as person,
         ):
             settings = local_mode.bot_settings(folder, known, url, roles=roles)

@@ -70,24 +70,26 @@ def closed(node: Json) -> Json:
 
 
 def partial(node: Json) -> Json:
-    """Allow an answer to leave properties out that its schema requires."""
+    """Turn a schema into one that lets an answer leave out what it requires."""
+    return _lenient(modern(node))
+
+
+def _lenient(node: Json) -> Json:
     if isinstance(node, list):
-        return [partial(each) for each in node]
+        return [_lenient(each) for each in node]
     if not isinstance(node, dict):
         return node
     return {
-        "anyOf" if key == "oneOf" else key: partial(value)
+        "anyOf" if key == "oneOf" else key: _lenient(value)
         for key, value in node.items()
         if not (key == "required" and isinstance(value, list))
     }
 
 
 class Contract:
-    def __init__(self, spec: Schema, *, whole: bool = True) -> None:
-        """Hold answers against it; if not `whole`, they may leave properties out."""
+    def __init__(self, spec: Schema) -> None:
         self._components = spec["components"]
-        self._answered = modern if whole else lambda node: partial(modern(node))
-        schemas = {"$defs": self._answered(self._components["schemas"])}
+        schemas = {"$defs": partial(self._components["schemas"])}
         self._registry = jsonschema_rs.Registry([(DEFINITIONS, schemas)])
         self._validators: dict[int, Any] = {}
         self._operations = sorted(
@@ -177,7 +179,7 @@ class Contract:
     ) -> Iterator[str]:
         validator = self._validators.get(id(schema))
         if validator is None:
-            new = modern(schema) if close else self._answered(schema)
+            new = modern(schema) if close else partial(schema)
             validator = self._validators[id(schema)] = jsonschema_rs.validator_for(
                 {"$schema": "https://json-schema.org/draft/2020-12/schema"}
                 | (closed(new) if close else new),
@@ -209,12 +211,13 @@ def typed(text: str, schema: Mapping[str, Any]) -> Json:
 
 
 @cache
-def github() -> Contract:
-    """Return GitHub's contract, as far as the forge serves it."""
-    return Contract(json.loads(SPEC.read_text()))
+def described() -> Schema:
+    """Return GitHub's description, as far as the forge serves it."""
+    found: Schema = json.loads(SPEC.read_text())
+    return found
 
 
 @cache
-def local() -> Contract:
-    """Return the same for the local forge, which answers with what brat reads."""
-    return Contract(json.loads(SPEC.read_text()), whole=False)
+def github() -> Contract:
+    """Return the same as a judge: a forge answers with what brat reads."""
+    return Contract(described())

@@ -11,7 +11,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from tests.contract.openapi import DEFINITIONS, FORMATS, modern
+from tests.contract.openapi import DEFINITIONS, FORMATS, partial
 from tests.world.npm import installed
 
 NPM = Path(__file__).parents[1] / "npm"
@@ -26,7 +26,7 @@ class Schemas:
             ]["schema"]
             for item in spec["webhooks"].values()
         }
-        shared = {"$defs": modern(spec["components"]["schemas"])}
+        shared = {"$defs": partial(spec["components"]["schemas"])}
         self._registry = jsonschema_rs.Registry([(DEFINITIONS, shared)])
         self._judges: dict[str, Any] = {}
 
@@ -45,7 +45,7 @@ class Schemas:
         if name not in self._judges:
             self._judges[name] = jsonschema_rs.validator_for(
                 {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-                | modern(self._schemas[name]),
+                | partial(self._schemas[name]),
                 registry=self._registry,
                 validate_formats=True,
                 formats=FORMATS,

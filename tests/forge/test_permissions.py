@@ -38,7 +38,6 @@ OLDER = {
         "PUT /actions/secrets/{secret_name}",
         "DELETE /actions/secrets/{secret_name}",
     ),
-    "pull_requests=read": ("GET /issues/comments/{comment_id}/reactions",),
     "pull_requests=write": ("POST /issues/comments/{comment_id}/reactions",),
     "single_file=read": ("GET /contents/{path}",),
 }

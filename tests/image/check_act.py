@@ -10,14 +10,8 @@ import pytest
 
 from brat.forge.storage.forge_state import Forge
 from brat.local import forge_process
-from tests.image.containers import BUILT, USER
 from tests.runner.job import ALLOWED, Forge as JobForge, git, on_forge
-from tests.world.act.extension import with_act
 from tests.world.act.running import acted
-from tests.world.seen import look
-from tests.world.staying import typed, until
-from tests.world.terminal import Terminal
-from tests.world.words import convoy_of, engine, project
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "workflows/brat-task.yml"
@@ -31,16 +25,7 @@ runs:
     - shell: bash
       run: cat "${{ inputs.path }}/result.json"
 """
-NODE = "runner-gemini"
-"""An image with Node.js, in which act runs JavaScript actions."""
 AGENT = "id -u > uid.txt; ls /opt/brat > place.txt"
-
-
-def ended(terminal: Terminal) -> str:
-    """Return the state of the one convoy, once it has ended or needs somebody."""
-    convoy = convoy_of(terminal)
-    has_ended = convoy["state"] != "active" or convoy["tasks"][0]["state"] == "blocked"
-    return str(convoy["state"]) if has_ended else ""
 
 
 @pytest.mark.timeout(240)
@@ -65,26 +50,6 @@ def test_a_session_runs_in_the_jobs_container(tmp_path: Path) -> None:
     result = json.loads(line)
     assert result["conclusion"] == "success"
     assert result["files"] == ["place.txt", "uid.txt"]
-
-
-@pytest.mark.skipif(NODE not in BUILT, reason=f"{NODE} was not built")
-@pytest.mark.timeout(400)
-def test_two_sessions_at_once_have_a_container_each(tmp_path: Path) -> None:
-    config = '[witness]\nattempts = 1\n[ci]\ncommand = "true"\n'
-    terminal = project(tmp_path, engine("id -u > $BRAT_TASK.txt", config))
-    with_act(terminal, f"brat-{NODE}", os.environ.get("DOCKER_HOST", ""))
-    terminal.done("brat init")
-    terminal.done("brat mayor start --task '- [ ] one\n- [ ] two'")
-
-    with typed(terminal, "up", "--no-dashboard"):
-        state = until(lambda: ended(terminal))
-
-    folder = terminal.cwd / ".git/brat"
-    said = "".join(log.read_text() for log in folder.glob("forge/runs/*/log.txt"))
-    assert state == "complete", said
-    seen = look(folder)
-    for task in (1, 2):
-        assert seen.git("show", f"main:{task}.txt").strip() == str(USER)
 
 
 def run(

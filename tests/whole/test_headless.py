@@ -83,6 +83,3 @@ def test_3_when_the_time_is_over_and_nothing_runs_on(tmp_path: Path) -> None:
         in again.lines
     )
     assert left_running(tmp_path) == []
-
-
-# --- refused alike --------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A forge as it is on a bad day: an HTTP proxy that refuses, forgets and lags.
+"""A forge as it is on a bad day: an HTTP proxy that forgets and lags.
 
 Git passes; each call of the REST API may go wrong, as a test says.
 """
@@ -16,10 +16,6 @@ from aiohttp import web
 from bot.door.listening import listening
 from tests.world.patience import patient
 
-_SECONDARY: Final = (
-    '{"message": "You have exceeded a secondary rate limit. Please wait a few minutes '
-    'before you try again."}'
-)
 _UNDECIDED: Final = re.compile(rb'"mergeable":(?:true|false)')
 """GitHub has not thought of it yet, all day long."""
 _DROPPED: Final = {"content-length", "transfer-encoding", "content-encoding"}
@@ -64,18 +60,15 @@ class _Proxy:
         is_rest = path.startswith("/api/v3")
         fault = self._day.fault(request.method, path) if is_rest else ""
         body = await request.read()
-        if fault in {"403", "404", "410", "422", "secondary"}:
-            self._day.happened[fault] += 1
-            return _refusal(fault)
         url = str(request.rel_url)
         if fault == "stale" and (known := self._day.stale(url)) is not None:
             self._day.happened[fault] += 1
             status, content, headers = known
             return web.Response(status=status, body=content, headers=_kept(headers))
         answer = await self._ask(request, url, body)
-        if fault in {"500 after", "cut after"}:
+        if fault == "500 after":
             self._day.happened[fault] += 1
-            return _refusal("500") if fault == "500 after" else _cut(request)
+            return web.Response(status=500, text="<html>Unicorn!</html>")
         headers = _kept(dict(answer.headers))
         body = _UNDECIDED.sub(b'"mergeable":null', answer.content)
         return web.Response(status=answer.status_code, body=body, headers=headers)
@@ -100,21 +93,6 @@ class _Proxy:
 
 def _kept(headers: dict[str, str]) -> dict[str, str]:
     return {name: v for name, v in headers.items() if name.lower() not in _DROPPED}
-
-
-def _refusal(fault: str) -> web.Response:
-    if fault == "secondary":
-        return web.Response(status=403, text=_SECONDARY)
-    if fault.startswith("4"):
-        return web.Response(status=int(fault))
-    return web.Response(status=500, text="<html>Unicorn!</html>")
-
-
-def _cut(request: web.Request) -> web.Response:
-    """Hang up without a word."""
-    if request.transport is not None:
-        request.transport.abort()
-    return web.Response()
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from _pytest.mark import ParameterSet
 from tests.world.tools import tools_of
 
 LAYERS: Final = ("test", "landing", "deep")
-DEEP_FOLDERS: Final = frozenset({"tests/whole", "tests/engines", "tests/clients"})
+DEEP_FOLDERS: Final = frozenset({"tests/whole", "tests/engines"})
 LANDING_TOOLS: Final = frozenset({"chromium", "npm"})
 """No newcomer has to have these."""
 

@@ -10,7 +10,7 @@ from tenacity import retry, stop_after_attempt, wait_fixed
 from tests.world.patience import patient
 
 TESTS: Final = Path(__file__).parents[1]
-FOLDERS: Final = (TESTS / "npm", TESTS / "clients")
+FOLDER: Final = TESTS / "npm"
 """What the tests of a landing need."""
 WAIT_S: Final = patient(300)
 
@@ -39,5 +39,4 @@ def _fetch(folder: Path) -> None:
 
 
 if __name__ == "__main__":  # before the tests, which wait for no network
-    for each in FOLDERS:
-        installed(each)
+    installed(FOLDER)

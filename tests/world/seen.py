@@ -11,7 +11,7 @@ from brat.local import forge_process
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER
 from convoy.model import ids
-from tests.contract.openapi import local
+from tests.contract.openapi import github
 from tests.world.patience import patient
 from tests.world.second_reader import git
 from tests.world.traffic import Exchange
@@ -114,12 +114,9 @@ def exchanges(record: Path) -> list[Exchange]:
 
 
 def contract_faults(record: Path) -> Iterator[str]:
-    """Give what was asked or answered against GitHub's own description.
-
-    A local forge answers with what brat reads; the tests' GitHub is judged whole.
-    """
+    """Give what was asked or answered against GitHub's own description."""
     for exchange in exchanges(record):
-        yield from local().faults(exchange)
+        yield from github().faults(exchange)
         if exchange.status >= 500:
             yield f"{exchange.method} {exchange.path} ended with {exchange.status}"
 

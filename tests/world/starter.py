@@ -4,14 +4,11 @@ What it does is the first word it is given. It keeps to the contract of a run: i
 its token from a file descriptor and leaves its result in BRAT_RESULT.
 """
 
-import io
 import json
 import os
 import signal
 import subprocess
 import sys
-import urllib.request
-import zipfile
 from pathlib import Path
 
 
@@ -64,22 +61,6 @@ def stubborn() -> int:
     return 0
 
 
-def upload() -> int:
-    """Hand an artifact over by HTTP, as a starter on another machine would."""
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as zipped:
-        zipped.writestr("result.json", '{"v": 1}')
-    base, run = os.environ["ACTIONS_RESULTS_URL"], os.environ["GITHUB_RUN_ID"]
-    request = urllib.request.Request(  # noqa: S310  it is the forge's own address
-        f"{base}_artifacts/{run}/brat-result", data=archive.getvalue(), method="PUT"
-    )
-    token = os.environ["ACTIONS_RUNTIME_TOKEN"]
-    request.add_header("Authorization", f"Bearer {token}")
-    with urllib.request.urlopen(request) as answer:  # noqa: S310  see above
-        say(str(answer.status))
-    return 0
-
-
 def fail() -> int:
     say("this is how it failed")
     return 3
@@ -89,7 +70,6 @@ DEEDS = {
     "look": look,
     "wait": wait,
     "stubborn": stubborn,
-    "upload": upload,
     "fail": fail,
 }
 

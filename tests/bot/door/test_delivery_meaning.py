@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from bot.door.delivery_meaning import meaning, read_delivery
-from bot.door.inbox import CheckAction, Kept, Review, Ticked
+from bot.door.inbox import CheckAction, Kept, Review, StartRequest, Ticked
 from tests.world.cases import looped
 
 BOT = "brat[bot]"
@@ -65,6 +65,8 @@ VERDICT = Review(
     by="bea",
 )
 COMMAND = review(state="commented", body="/Brat why")
+OPENED = {"action": "opened", "issue": {"number": 7, "title": "", "body": "@brat do"}}
+ASKED = StartRequest(issue=7, title="", text="@brat do", by="bea", trigger="mention")
 
 
 @looped(
@@ -106,6 +108,7 @@ COMMAND = review(state="commented", body="/Brat why")
         *("pull_request_review", review() | {"sender": {"login": "x", "type": "Bot"}}),
         replace(VERDICT, by="x", bot=True),
     ),
+    ("issues", OPENED, ASKED),
 )
 def test_what_asks_for_something_is_kept_with_who_wants_it(
     event: str, delivery: dict[str, Any], asked: Kept
@@ -124,8 +127,9 @@ def test_what_asks_for_something_is_kept_with_who_wants_it(
     ("pull_request_review", {**review(), "action": "edited"}),
     ("pull_request_review", {**review(), "sender": {"login": BOT, "type": "User"}}),
     ("pull_request_review", {**review(), "pull_request": None}),
+    ("issues", {**OPENED, "sender": {"login": BOT, "type": "Bot"}}),
 )
-def test_other_checks_and_reviews_ask_for_nothing(
+def test_other_checks_and_reviews_and_what_the_bot_does_ask_for_nothing(
     event: str, delivery: dict[str, Any]
 ) -> None:
     assert kept(event, delivery) is None

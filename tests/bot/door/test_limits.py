@@ -88,22 +88,6 @@ async def test_what_does_not_come_is_not_waited_for(
     assert bool(heard) == bool(answers)
 
 
-async def test_unfinished_bodies_in_all_connections_keep_nobody_out() -> None:
-    async with AsyncExitStack() as stack:
-        port = await stack.enter_async_context(served(ConnectionLimits(connections=20)))
-        for _ in range(20):
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-            stack.callback(writer.close)
-            writer.write(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n")
-            writer.write(b"\r\nhalf")
-        for _ in range(30):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            stack.callback(writer.close)
-            writer.write(GET)
-            async with asyncio.timeout(patient(20)):
-                assert b"200 OK" in await reader.readline()
-
-
 async def test_where_every_connection_is_answered_no_more_come_in() -> None:
     async with served(ConnectionLimits(connections=2)) as port:
         working = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]

@@ -144,15 +144,3 @@ async def test_another_bots_label_counts_only_by_its_number(
         await here.loop.tick()
 
         assert len(here.convoys()) == known
-
-
-async def test_what_the_bot_does_itself_asks_for_nothing(hall: Lobby) -> None:
-    payload = {
-        "action": "opened",
-        "issue": {"number": 1, "title": "x", "body": "@brat do it"},
-        "sender": {"login": "brat[bot]", "type": "Bot", "id": 1},
-        "repository": {"full_name": "you/app"},
-    }
-    await hall.knock("issues", payload)
-
-    assert not hall.context.inbox.requests()

@@ -1,10 +1,11 @@
 """People, issues, comments and pull requests, as GitHub tells of them."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from urllib.parse import urljoin
 
-import httpx
 import pytest
 import respx
 
@@ -159,26 +160,6 @@ async def test_who_set_the_label_last_counts(
     assert await github.labelling(7, "other") is None
 
 
-@looped(
-    ("https://api.github.com", "https://api.github.com/graphql"),
-    ("https://octo.example/api/v3", "https://octo.example/api/graphql"),
-)
-async def test_when_an_issue_was_edited_is_asked_by_graphql(
-    api_url: str, graphql: str
-) -> None:
-    said = {"data": {"repository": {"issue": {"lastEditedAt": "2026-01-02T03:04:05Z"}}}}
-    async with httpx.AsyncClient() as client:
-        github = GitHub(client, api_url=api_url, repository="octo/project", token="t")
-        with respx.mock:
-            asked = respx.post(graphql).respond(json=said)
-
-            edited = await github.text_edited_at(7)
-
-    assert there(edited).isoformat() == "2026-01-02T03:04:05+00:00"
-    body = json.loads(asked.calls.last.request.content)
-    assert body["variables"] == {"owner": "octo", "name": "project", "number": 7}
-
-
 async def test_a_graphql_answer_without_data_tells_nothing(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -236,3 +217,33 @@ async def test_the_last_assignment_to_the_bot_counts(
 
     assert there(found.assigner).login == "bea"
     assert await github.assignment(7, "nobody") is None
+
+
+KEEPER = """
+import gc
+import sys
+from bot.forge.payloads import Issue
+
+class Holder:
+    pass
+
+gc.disable()
+given = {"number": 1, "title": "x", "state": "open"}
+for _ in range(50):  # they are found when the interpreter ends
+    held = Holder()
+    held.itself = held
+    held.at = Issue(**given, updated_at="2026-01-01T00:00:00+02:00").updated_at
+print(held.at.isoformat())
+sys.held = held
+"""
+
+
+def test_a_time_that_a_cycle_holds_does_not_end_the_process_by_a_fault() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", KEEPER],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, "2025-12-31T22:00:00+00:00\n")

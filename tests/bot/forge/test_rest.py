@@ -50,21 +50,6 @@ async def test_a_read_is_repeated_until_the_forge_is_back_or_given_up_in_the_end
     assert route.call_count == 8
 
 
-@pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 410, 418, 422, 499])
-async def test_a_no_is_taken_for_an_answer(
-    status: int, rest: Rest, forge: respx.MockRouter
-) -> None:
-    route = forge.get(f"{API}/user")
-    route.respond(status, json={"message": "Not you."})
-
-    with pytest.raises(Refused) as refused:
-        await rest.get("/user")
-
-    assert refused.value.status == status
-    assert str(refused.value) == f"GET /user: the forge returned {status}: Not you."
-    assert route.call_count == 1
-
-
 NEEDED = "issues=write; pull_requests=write"
 
 
@@ -155,18 +140,6 @@ async def test_a_write_is_never_repeated(
     assert route.call_count == 1
 
 
-@pytest.mark.parametrize("json", [{}, [], None, {"number": "seven"}])
-async def test_a_write_whose_answer_is_odd_may_have_arrived(
-    json: object, rest: Rest, forge: respx.MockRouter
-) -> None:
-    route = forge.post(f"{API}/issues").respond(201, json=json)
-
-    with pytest.raises(Unavailable, match="POST /issues: invalid GitHub response"):
-        await rest.make(payloads.Told, "/issues", {})
-
-    assert route.call_count == 1
-
-
 # --- what did not change is not sent again --------------------------------------------
 
 
@@ -175,17 +148,6 @@ def tagged(*pages: object, tag: str) -> httpx.Response:
 
 
 UNCHANGED = httpx.Response(304)
-
-
-async def test_what_did_not_change_is_not_sent_again(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    route = forge.get(f"{API}/users")
-    route.side_effect = [tagged(1, tag='W/"a"'), UNCHANGED, tagged(2, tag='W/"b"')]
-
-    assert [await rest.get("/users") for _ in range(3)] == [[1], [1], [2]]
-    asked = [call.request.headers.get("if-none-match") for call in route.calls]
-    assert asked == [None, 'W/"a"', 'W/"a"']
 
 
 async def test_an_unchanged_page_still_leads_to_the_next(

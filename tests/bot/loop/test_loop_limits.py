@@ -1,22 +1,28 @@
 """The loop waits as long as the forge wants, and writes only while it may."""
 
 import asyncio
+from functools import partial
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from bot.forge.rest import Refused
 from bot.forge.transport import Ask, HttpReply, Wire
 from bot.loop.loop import Loop
 from bot.loop.pushing import ASKED_GAP_S, MINUTE_S, SPARE_S, TTL_S
 from bot.roles.bot_context import (
     RETRY_S,
     BotContext,
+    Troubles,
     Unsettled,
     another_try,
     quiet_try,
     trying,
 )
 from bot.serving import bot_service
+from convoy.events.session_events import DAY_MS
+from convoy.model.ids import SetAside
 from convoy.model.state import State
 from grite.errors import Unavailable
 from tests.bot.lobby import Lobby
@@ -24,6 +30,7 @@ from tests.bot.requests.test_missed_comments import ping, settings
 from tests.bot.room import Room
 from tests.bot.serving.hosted_town import labelled
 from tests.world.forge import REPO, Town
+from tests.world.forge_rules import put_hook
 
 SLOW_S = 15.0
 
@@ -62,19 +69,6 @@ async def test_a_paced_group_of_writes_never_outlasts_the_lease(
 def _all_shown(state: State) -> bool:
     convoys = state.convoys.values()
     return len(convoys) == 4 and all(convoy.comment for convoy in convoys)
-
-
-async def test_a_write_on_an_old_lease_is_not_sent(town: Town) -> None:
-    async with bot_service.opened(settings(town), lambda _: None) as loop:
-        await loop.tick()
-        loop.context.github.rest.guard = loop.lease.check
-        loop.lease.check()
-        loop.lease.ticking = lambda: 1e12
-
-        with pytest.raises(Unavailable, match="must be renewed"):
-            await loop.context.github.open_issue("Never", "sent")
-
-    assert await town.get("issues?state=all") == []
 
 
 async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -> Loop:
@@ -205,3 +199,54 @@ async def test_another_processes_try_may_have_been_just_now(hall: Lobby) -> None
     patient(hall.context, once=True)
     another_try(hall.context, "comment:other-8").repeat()
     quiet_try(hall.context, "denied:9").repeat()
+
+
+# --- what the forge refuses -----------------------------------------------------------
+
+
+def test_what_is_refused_stays_aside_though_another_step_of_it_works() -> None:
+    item, aside = "run/1", SetAside(why="not now", at=0, again=True)
+    state = State(set_aside={"run/1": aside})
+    troubles = Troubles()
+
+    troubles.failed(item, Refused("pull", 403, "not now"), answers=1, now=1)
+    troubles.worked(item, state)
+
+    assert troubles.keep_back(item)
+
+
+async def seconds(loop: Loop, number: int, *, step: int = 5) -> None:
+    """Let so many seconds pass by a clock that it is given, with a tick each `step`."""
+    for _ in range(0, number, step):
+        loop.context.clock = partial(int, loop.context.clock() + step * 1000)
+        await loop.tick()
+
+
+async def test_a_log_that_is_refused_is_tried_once_a_minute(
+    hall: Lobby, tmp_path: Path
+) -> None:
+    loop, pushes = hall.loop, tmp_path / "pushes"
+    issue = await hall.write("Fix it", "Fix it")
+    await hall.you.relabel(issue, {"brat"}, set())
+    await hall.delivered()
+    noon = loop.context.clock() // DAY_MS * DAY_MS + DAY_MS // 2
+    loop.context.clock = lambda: noon  # it is told once a day
+    refuses = f"echo no pushes; echo >>{pushes}; false"
+    hook = put_hook(hall.bare, "pre-receive", refuses)
+
+    await seconds(loop, 150)
+
+    assert len(pushes.read_text().splitlines()) <= 2 * 3
+    assert "no pushes" in loop.context.troubles["tick"]
+    loop.context.memory.shown.clear()  # as another process would begin
+    await seconds(loop, 150)
+    (said,) = hall.spoken()
+    assert "no pushes" in said
+    assert loop.retry_s > RETRY_S
+    assert hall.convoys() == []
+
+    hook.unlink()
+    await seconds(loop, 240)
+    assert loop.context.troubles == {}
+    (convoy,) = hall.convoys()
+    assert convoy.state == "active"

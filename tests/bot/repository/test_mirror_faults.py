@@ -1,10 +1,9 @@
 """What was acknowledged is there, once, whatever breaks while it is written."""
 
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,7 +12,6 @@ from bot.repository.mirror import Mirror
 from convoy.events import Event as Fact
 from convoy.events.leases import BotStarted, LeaseTaken
 from convoy.log.record import fact_of, record
-from grite import git
 from grite.errors import Conflict, Unavailable
 from grite.event import CommentAdded, Event
 from grite.wal import Log
@@ -23,42 +21,6 @@ from tests.world.log_keys import open_mirror
 from tests.world.patience import patient
 from tests.world.proxy import Fault, Proxy, proxied
 from tests.world.remotes import Address, by_http
-
-STEPS: tuple[tuple[object, str], ...] = (
-    (git, "run"),
-    (Log, "write"),
-)
-
-
-@contextmanager
-def dying(
-    at: int, how: Callable[[], None], places: Sequence[tuple[object, str]] = STEPS
-) -> Iterator[list[str]]:
-    """Call `how` around the step of that number, from 0: even before, odd after it.
-
-    A step is a call of one of the functions in `places`. Gives the names of those that
-    were begun.
-    """
-    steps: list[str] = []
-
-    def watched(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        def step(*args: Any, **given: Any) -> Any:  # noqa: ANN401  as the real one
-            number = len(steps)
-            steps.append(name)
-            if at == 2 * number:
-                how()
-            done = real(*args, **given)
-            if at == 2 * number + 1:
-                how()
-            return done
-
-        return step
-
-    with pytest.MonkeyPatch.context() as patch:
-        for owner, name in places:
-            patch.setattr(owner, name, watched(name, getattr(owner, name)))
-        yield steps
-
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -99,34 +61,6 @@ def logged(address: Address) -> list[str]:
 
 def ports(many: int) -> list[str]:
     return [f"port:{number}" for number in range(1, many + 1)]
-
-
-def test_a_writer_that_is_killed_between_any_two_steps_loses_nothing(
-    tmp_path: Path, address: Address
-) -> None:
-    path, notes = tmp_path / "mirror.git", tmp_path / "notes"
-    notes.touch()
-
-    def writes(until: int, moment: int = -1) -> Callable[[], None]:
-        def run() -> None:
-            with dying(moment, forked.die):
-                work(open_mirror(path, address.url, address.token), until, notes)
-
-        return run
-
-    ends: list[int] = []
-    moment = 0
-    while not ends or ends[-1] != 0:
-        ends += forked.run(writes(len(ends) + 1, moment))
-        promised = notes.read_text().split()
-        assert logged(address)[: len(promised)] == ports(len(promised))
-        moment += 1
-
-    assert len(ends) > 4, "it was never killed"
-    assert set(ends[:-1]) == {-9}
-    assert forked.run(writes(len(ends))) == [0]
-    assert logged(address) == ports(len(ends))
-    said(address.bare, "fsck", "--strict", "--no-dangling")
 
 
 def test_two_processes_of_one_bot_on_one_mirror_lose_nothing(

@@ -244,37 +244,6 @@ def test_a_forged_checkpoint_is_not_begun_at(
     assert "is not trusted" in notice
 
 
-def unsigned(origin: History) -> tuple[str, str]:
-    """Write a log from before signatures, with a commit of an attacker's on it."""
-    log = Log(origin.path)
-    head = appended(log, story(), after=None, actor=ACTOR, at_ms=NOW)
-    state = follow(log, head).state
-    return head, push_on(origin, approvals(state), MALLORY)
-
-
-def test_an_unsigned_log_is_read_only_until_a_person_takes_it_over(
-    origin: History, opened: Open
-) -> None:
-    head, theirs = unsigned(origin)
-    bot = opened("bot")
-
-    with pytest.raises(Unsigned, match=f"brat log adopt {theirs}"):
-        bot.look()
-    assert Log(origin.path).head() == theirs
-
-    bot.adopt = head
-    bot.look()
-    bot.look()
-    write(bot, *paused(bot))
-
-    fresh = opened("fresh")
-    fresh.look()
-    assert fresh.state == bot.state
-    assert MALLORY.hex() not in fresh.state.bots
-    assert fresh.state.convoys[NAME].state == "paused"
-    assert len(Log(origin.path).entries(str(fresh.head))) == 4
-
-
 def test_a_stolen_key_is_removed_and_a_new_one_signs_at_a_named_head(
     bot: Mirror, origin: History, tmp_path: Path
 ) -> None:

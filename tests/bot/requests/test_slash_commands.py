@@ -175,7 +175,3 @@ def test_any_text_is_heard_and_always_alike(text: str) -> None:
         if isinstance(each, MalformedCommand):
             assert each.why
             assert "\n" not in each.why
-
-
-def quoted(word: str) -> str:
-    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

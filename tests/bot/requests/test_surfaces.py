@@ -1,6 +1,5 @@
 """Each verb of the table can be asked for from each place that its row names."""
 
-import inspect
 import json
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from bot.dashboard.api import DESCRIPTION
 from bot.requests.answers import convoy_comment, request_of_box
-from bot.requests.verb import Endpoint, Request, Verb
+from bot.requests.verb import Endpoint, Request
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
     BY_TASK_WORD,
@@ -19,18 +18,16 @@ from bot.requests.verb_table import (
     NoSuchWord,
     convoy_buttons,
     endpoint_of,
-    parsed,
     request_by_word,
     task_buttons,
 )
-from bot.text.slash_commands import SlashCommand, slash_commands, ticked_in, unticked
+from bot.text.slash_commands import ticked_in, unticked
 from brat.commands.command_line import command_line
 from convoy.events.people_events import ConvoyPaused
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 APP: Final = command_line("task")
-ROWS: Final = looped(*VERBS)
 TEXT: Final = "Write it down"
 
 
@@ -49,31 +46,6 @@ def offered(operation: str) -> list[str]:
                 if parameter.get("name") == "verb":
                     return list(parameter["schema"]["enum"])
     raise AssertionError(operation)
-
-
-@ROWS
-def test_a_rule_takes_what_its_row_reads(verb: Verb) -> None:
-    more = (verb.more,) if verb.more else ()
-    read = {each.name for each in (*verb.words, *verb.options, *more)}
-    text = set() if verb.text == "none" else {"text"}
-    needed = {each.name for each in verb.words if each.needed}
-    _, *taken = inspect.signature(verb.rule).parameters.values()
-
-    assert {each.name for each in taken} == read | text
-    without_default = {each.name for each in taken if each.default is each.empty}
-    assert without_default == needed | (text if verb.text == "must" else set())
-
-
-@ROWS
-def test_a_comment_asks_for_it(verb: Verb) -> None:
-    words = {"task": 3, "other": 2, "on": True, "engine": "x", "priority": 0}
-    given = {each.name: words.get(each.name, "path:a") for each in verb.words}
-    needed = {each.name: given[each.name] for each in verb.words if each.needed}
-    request = Request(verb.name, needed, TEXT if verb.text == "must" else "")
-    (said,) = slash_commands(verb.line(request))
-
-    assert isinstance(said, SlashCommand)
-    assert parsed(said, verb.place) == request
 
 
 @looped(*[end for verb in VERBS for end in (verb.of_task, verb.of_convoy) if end])

@@ -2,24 +2,18 @@
 
 import warnings
 import zipfile
-from pathlib import Path
 
 from hypothesis import example, given, settings, strategies as st
-from msgspec.structs import replace
 
 from bot.roles import result_artifact
 from bot.roles.result_artifact import Unacceptable
 from convoy.events.session_events import (
-    SessionHandoff,
     SessionReady,
-    TaskStarted,
 )
 from convoy.events.task_events import TaskBlocked
 from convoy.model import ids
 from convoy.model.records import TOKENS_MOST, Usage as Used
 from grite.event import CommentAdded, Event as GriteEvent, LabelAdded
-from runner.engines.engine_events import Cost, Usage
-from runner.session import result_folder as runner_result
 from tests.bot.result_artifacts import (
     ACTOR,
     BUNDLE,
@@ -29,8 +23,6 @@ from tests.bot.result_artifacts import (
     NONCE,
     SESSION,
     TASK,
-    UP,
-    WHO,
     Who,
     artifact,
     claim,
@@ -44,7 +36,6 @@ from tests.bot.result_artifacts import (
     zipped,
 )
 from tests.world.cases import looped
-from tests.world.rules import Rules, spec
 
 
 def test_a_good_parcel_is_taken_and_its_files_go_when_it_is_closed() -> None:
@@ -58,46 +49,6 @@ def test_a_good_parcel_is_taken_and_its_files_go_when_it_is_closed() -> None:
     assert parcel.result.commit == COMMIT
     assert (parcel.result.conclusion, parcel.result.summary) == ("success", "All done.")
     assert not parcel.bundle.parent.exists()
-
-
-def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
-    facts = Rules().planned(spec(1), spec(2)).started(2).facts
-    [begun] = [fact for fact in facts if isinstance(fact, TaskStarted)]
-    started = replace(begun, session=ACTOR.hex(), nonce=NONCE)
-    folder = runner_result.Folder(tmp_path, started, lambda: 5)
-    claims = (UP, SessionReady(**WHO), SessionHandoff(**WHO, commit=None))
-    for one in claims:
-        folder.claim(one)
-    folder.note(Usage(input_tokens=7, output_tokens=2))
-    folder.note(Cost(usd=0.5))
-    folder.close(
-        runner_result.Result(
-            **WHO,
-            session=SESSION,
-            nonce=NONCE,
-            status=None,
-            conclusion="failure",
-            outcome="crashed",
-            retry_after_s=None,
-            why="It ended.",
-            summary="",
-            base="b" * 40,
-            commit=None,
-            exit_code=1,
-            signal=None,
-            files=(),
-            refusals=(),
-            seconds=0.5,
-            engine=runner_result.EngineUsed(type="shell", model=None, session=""),
-            usage=folder.used,
-        )
-    )
-
-    parcel = taken(zipped(*((f.name, f.read_bytes()) for f in tmp_path.iterdir())))
-
-    assert len(parcel.claims) == len(claims)
-    assert parcel.result.why == "It ended."
-    assert parcel.result.used == Used(input_tokens=7, output_tokens=2, usd=0.5)
 
 
 def test_what_the_agent_leaves_is_taken_and_too_much_of_it_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from bot.forge.github_actions import secret_names
 from bot.forge.pace import RequestBudget
-from bot.forge.workflows import CiStart, ci_start, dispatch_fault, lacking_rights
+from bot.forge.workflows import CiStart, ci_start, lacking_rights
 from bot.roles.mayor import scarce
 from tests.bot.lobby import CONFIG, Lobby, lobby
 from tests.world.cases import looped
@@ -122,20 +122,6 @@ async def test_an_engine_whose_models_key_is_nowhere_is_named_once(
             "- `tests` looks for its key in `TEAM_KEY`"
         ) in said[0]
         assert "`free`" not in said[0]
-
-
-@looped(
-    ({"ci.yml": DISPATCHED}, "ci.yml", False),
-    ({"ci.yml": PUSHED}, "ci.yml", True),
-    ({"ci.yml": DISPATCHED}, "test.yml", True),
-    ({"ci.yml": PUSHED}, "", True),
-    ({"release.yml": f"on: release\n{JOBS}"}, "", False),  # CI is elsewhere
-    ({}, "", False),
-)
-def test_what_is_named_has_to_be_there_and_to_start(
-    files: dict[str, str], named: str, *, fault: bool
-) -> None:
-    assert bool(dispatch_fault(files, named)) is fault
 
 
 BOTH = f"on: [pull_request, workflow_dispatch]\n{JOBS}"

@@ -7,7 +7,6 @@ from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from grite.errors import BratError
 from grite.signatures import SIGNERS_FILE, signer_line
-from grite.wal import WAL_REF
 from tests.bot.hosted import settings
 from tests.bot.serving.hosted_town import alone, helper
 from tests.world.forge import REPO, Town
@@ -18,26 +17,6 @@ from tests.world.log_keys import OTHER_KEY
 
 def as_app(town: Town, key: str = "brat") -> Settings:
     return settings(town, **helper(town, key))
-
-
-def tokens_alive(town: Town) -> int:
-    return sum(token.access is not None for token in town.forge.store.tokens.all())
-
-
-async def test_a_bot_that_is_an_app_reads_and_writes_as_one(town: Town) -> None:
-    told: list[str] = []
-    async with bot_service.opened(as_app(town), told.append) as loop:
-        await bot_service.until_done(loop)
-        log = town.forge.bare(town.forge.known(REPO)).ref(WAL_REF)
-        number = await loop.context.github.open_issue("Fix it", "All of it.")
-
-        assert loop.context.login == "helper[bot]"
-        assert log == loop.context.mirror.refs[WAL_REF]
-        issue = await town.get(f"issues/{number}")
-        assert issue["user"]["login"] == "helper[bot]"
-        assert tokens_alive(town) == 1
-    assert told == []
-    assert tokens_alive(town) == 0
 
 
 async def test_git_goes_on_with_a_new_token(town: Town) -> None:

@@ -21,7 +21,6 @@ from tests.world.site import API_TOKEN, NAME, PRIVATE, Site, site
 pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 OWN = "https://brat.example"
-PROGRAM = {"Authorization": f"Bearer {API_TOKEN}"}
 PAUSE = f"/{REPO}/convoys/{NAME}/pause"
 
 
@@ -247,19 +246,6 @@ async def test_a_cookie_that_we_did_not_make_is_nobodys(
         assert (await browser.get(f"/{PRIVATE}/")).status_code == 303
 
     assert (served.folder / "dashboard.key").stat().st_mode & 0o077 == 0
-
-
-async def test_a_program_shows_its_token(browser: Browser) -> None:
-    api = f"/{PRIVATE}/api/v1/status"
-    seen = await browser.ask("GET", api, headers=PROGRAM)
-    wrong = {"Authorization": "Bearer made-up-token-of-nobody"}
-    unseen = await browser.ask("GET", api, headers=wrong)
-    pause = f"/{REPO}/api/v1/convoys/{NAME}/pause"
-    done = await browser.ask("POST", pause, headers=PROGRAM)
-    refused = await browser.ask("POST", pause, headers=wrong)
-
-    assert (seen.status_code, unseen.status_code) == (200, 404)
-    assert (done.json(), refused.status_code) == ({"done": True}, 403)
 
 
 async def test_a_configuration_that_cannot_be_used_waits_for_a_person(

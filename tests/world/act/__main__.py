@@ -1,20 +1,17 @@
-"""`python -I -m tests.world.act [IMAGE [DOCKER_HOST]]`: run one workflow file with act.
+"""`python -I -m tests.world.act`: run one workflow file with act.
 
 The forge starts this process with a run's environment, and the process becomes act.
 The workflow file comes from the run's branch; if the branch has no brat-task.yml, ours
 is used. If the branch has a ci.yml, the variable BRAT_CI_WORKFLOW names it, and without
 the loop's key none names who may sign. Two things differ from GitHub: ./upload stands
-in for actions/upload-artifact, and this checkout for the commit that brat.yml calls. If
-an image is given, jobs with a container run in it; the image must have Node.js.
+in for actions/upload-artifact, and this checkout for the commit that brat.yml calls.
 """
 
 import os
 import re
 import subprocess
-import sys
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -34,15 +31,13 @@ HANDED_ON: Final = (
 ARTIFACTS: Final = ("ACTIONS_RUNTIME_TOKEN", "ACTIONS_RESULTS_URL")
 SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
 LOG_KEY: Final = "BRAT_LOG_KEY"
-MARK_CHARS: Final = 12
-_NAME: Final = re.compile(r"^name: .*$", re.MULTILINE)
 _PIN: Final = re.compile(r"actions/upload-artifact@[0-9a-f]{40}")
 _CALLED: Final = re.compile(r"uses: ([\w.-]+/[\w.-]+)/\S+/brat-jobs\.yml(@\S+)")
 _SECRET: Final = re.compile(r"secrets\.([A-Z][A-Z0-9_]*)")
 _OURS: Final = os.environ
 
 
-def arguments(folder: Path, workflow: Path, image: str) -> list[str]:
+def arguments(folder: Path, workflow: Path) -> list[str]:
     """Return act's command line for the run in `folder`; it contains no secret."""
     url = _OURS["GITHUB_SERVER_URL"]
     text = workflow.read_text(encoding="utf-8")
@@ -50,7 +45,7 @@ def arguments(folder: Path, workflow: Path, image: str) -> list[str]:
     if called:
         text += "".join(map(text_of, CALLED))
     pins = _PIN.findall(text)
-    platforms = (f"--platform={each}={image or '-self-hosted'}" for each in MACHINES)
+    platforms = (f"--platform={each}=-self-hosted" for each in MACHINES)
     return [
         *("act", _OURS["GITHUB_EVENT_NAME"], "--workflows", str(workflow)),
         *("--eventpath", str(folder / "event.json")),
@@ -64,8 +59,7 @@ def arguments(folder: Path, workflow: Path, image: str) -> list[str]:
         *_each("--env", map(stated, HANDED_ON)),
         *("--env-file", str(folder / "act.env")),
         *_each("--secret", ("GITHUB_TOKEN", *_secrets(text))),
-        *_each("--var", _variables(workflow, image)),
-        *(("--network", "host") if image else ()),
+        *_each("--var", _variables(workflow)),
     ]
 
 
@@ -73,11 +67,9 @@ def _each(option: str, values: Iterable[str]) -> list[str]:
     return [word for value in values for word in (option, value)]
 
 
-def _variables(workflow: Path, image: str) -> Iterator[str]:
+def _variables(workflow: Path) -> Iterator[str]:
     if workflow.with_name(CI).exists():
         yield f"BRAT_CI_WORKFLOW={CI}"
-    if image:
-        yield f"BRAT_CONTAINER={image}"
     if SIGNERS in _OURS and (workflow.name != "brat.yml" or LOG_KEY in _OURS):
         yield stated(SIGNERS)
 
@@ -128,24 +120,12 @@ def found(name: str, folder: Path, token: str) -> Path:
     return ours
 
 
-def told_apart(workflow: Path, folder: Path) -> None:
-    """Give the workflow a name that no other run uses.
-
-    act names a job's container after its workflow and job. With equal names it would
-    take over or remove the container of another run.
-    """
-    mark = sha256(bytes(folder)).hexdigest()[:MARK_CHARS]
-    text = workflow.read_text(encoding="utf-8")
-    named = _NAME.sub(rf"\g<0> {mark}", text, count=1)
-    workflow.write_text(named, encoding="utf-8")
-
-
 def stated(name: str, prefix: str = "") -> str:
     """Return a variable of our own environment as `NAME=value`."""
     return f"{prefix}{name}={_OURS[name]}"
 
 
-def main(image: str = "", docker: str = "") -> None:
+def main() -> None:
     """Become act; act's exit status becomes the run's."""
     folder = Path(_OURS["BRAT_RUN_DIR"])
     variables = folder / "act.env"
@@ -156,13 +136,9 @@ def main(image: str = "", docker: str = "") -> None:
     with os.fdopen(int(_OURS["BRAT_TOKEN_FD"])) as pipe:
         token = pipe.read()
     workflow = found(f"{_OURS['GITHUB_WORKFLOW']}.yml", folder, token)
-    if image:
-        told_apart(workflow, folder)
-    argv = arguments(folder, workflow, image)
+    argv = arguments(folder, workflow)
     kept = ("PATH", "HOME", "LANG", *_secrets(workflow.read_text(encoding="utf-8")))
     env = {name: _OURS[name] for name in kept} | {"GITHUB_TOKEN": token}
-    if docker:
-        env["DOCKER_HOST"] = docker
     act = trusted_programs.found("act")
     if not Path(act).is_absolute():
         raise SystemExit("act is not installed")
@@ -170,4 +146,4 @@ def main(image: str = "", docker: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -30,7 +30,7 @@ from brat.forge.service.announcements import Kind
 from brat.forge.storage.forge_state import Caller, Forge, digest
 from brat.forge.storage.record_store import Store, Table
 from grite.errors import BratError
-from tests.world.github_forge.dull import schemas
+from tests.contract.openapi import described
 from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import node_id
 from tests.world.github_forge.webhooks import PRESSED, KeptWebhooks
@@ -90,7 +90,7 @@ EVENT_NEEDS: Final = {
 @cache
 def _levels() -> dict[str, list[str]]:
     """Return the levels of each permission that GitHub has."""
-    own = schemas()["app-permissions"]["properties"]
+    own = described()["components"]["schemas"]["app-permissions"]["properties"]
     unlisted = {name: ["read", "write"] for name in EVENT_NEEDS.values()}
     return unlisted | {name: one["enum"] for name, one in own.items()}
 

@@ -78,7 +78,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /issues/{issue_number}",
         "GET /issues/{issue_number}/dependencies/blocked_by",
         "GET /issues/{issue_number}/sub_issues",
-        "GET /issues/comments/{comment_id}/reactions",
     ),
     "issues=write": (
         "POST /issues",

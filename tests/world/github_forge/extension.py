@@ -17,7 +17,6 @@ from tests.world.github_forge import (
     rest_secrets,
     rest_statuses,
     rest_sub_issues,
-    shapes,
     workflow_runs,
 )
 from tests.world.github_forge.apps import Apps
@@ -36,13 +35,12 @@ from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
 
 EXCHANGES: Final = "exchanges.jsonl"
 DEEDS: Final = (
-    *shapes.ROUTES,
     *rest_rules.PROTECTION_ROUTES,
     *rest_statuses.ROUTES,
     *workflow_runs.ROUTES,
     *rest_issues.ISSUE_ROUTES,
     *rest_issues.LABEL_ROUTES,
-    *rest_issues.REACTION_ROUTES,
+    *rest_issues.COMMENT_ROUTES,
     *rest_sub_issues.ROUTES,
     *rest_pulls.MERGE_ROUTES,
     *rest_pulls.CHANGE_ROUTES,

@@ -4,8 +4,6 @@ https://docs.github.com/graphql/reference/objects#refupdaterule
 https://docs.github.com/graphql/reference/objects
 """
 
-from base64 import b64decode
-from binascii import Error
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -141,12 +139,7 @@ class Viewer:
 
 
 def _number(node: str, kind: str) -> int:
-    try:
-        name, _, number = (
-            b64decode(node + "=" * (-len(node) % 4)).decode().partition(":")
-        )
-    except (Error, ValueError):
-        raise _unknown(node) from None
+    name, _, number = node.partition(":")
     if name != kind or not number.isdigit():
         raise _unknown(node)
     return int(number)

@@ -89,7 +89,7 @@ def check_queued(service: Service, repo: Repository, user: User, pull: Pull) -> 
     held, queue = without_queue(RuleEnforcement(service).held(repo, who, pull))
     if queue is None:
         raise Refused(422, f"The branch {pull.base} has no merge queue")
-    change = RuleEnforcement(service).merge_of(repo, pull, ("merge", who), held)
+    change = RuleEnforcement(service).merge_of(repo, pull, ("merge", who))
     opinion = opinion_of(held, change.brought_up_to_date())
     every = (*opinion.of_protection, *opinion.of_rulesets)
     if every:

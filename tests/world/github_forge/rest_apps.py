@@ -19,12 +19,12 @@ from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
     ACTIONS_APP,
+    ACTIONS_APP_ID,
     Access,
     Record,
     Repository,
-    User,
 )
-from brat.forge.resources.wire import Refused, Site, fields, not_found
+from brat.forge.resources.wire import Refused, fields, not_found
 from brat.forge.rest.rest_call import (
     NOT_ACCESSIBLE,
     Answer,
@@ -37,11 +37,8 @@ from brat.forge.rest.rest_call import (
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.record_store import Table
-from tests.world.github_forge import shapes
 from tests.world.github_forge.apps import App, Apps, Installation
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.endpoint_permissions import Need, needed, written
-from tests.world.github_forge.shapes import node_id, user
 from tests.world.github_forge.webhooks import (
     Delivery,
     deliveries_in,
@@ -50,38 +47,27 @@ from tests.world.github_forge.webhooks import (
 )
 
 
-def app_view(site: Site, one: App, owner: User, installations: int) -> dict[str, Any]:
+def app_view(call: Call, one: App) -> dict[str, Any]:
     return {
-        **dull("integration"),
         **fields(one, "id slug client_id created_at"),
-        "node_id": node_id("App", one.slug),
-        "owner": user(site, owner),
+        "owner": call.renderer.user(call.renderer.who(one.owner)),
         "name": one.slug,
-        "html_url": f"{site.base}/apps/{one.slug}",
+        "html_url": f"{call.site.base}/apps/{one.slug}",
         "permissions": dict(one.permissions),
         "events": list(one.events),
-        "installations_count": installations,
+        "installations_count": len(Apps(call.service.forge).installations.of(one.id)),
     }
 
 
-def installation_view(
-    site: Site, one: Installation, app: App, owner: User
-) -> dict[str, Any]:
+def installation_view(call: Call, one: Installation, app: App) -> dict[str, Any]:
     return {
-        **dull("installation"),
         **fields(one, "id created_at updated_at suspended_at"),
-        "account": user(site, owner),
+        "account": call.renderer.user(call.renderer.who(one.owner)),
         "app_id": app.id,
-        "client_id": app.client_id,
         "app_slug": app.slug,
-        "target_id": owner.id,
-        "target_type": owner.kind,
         "permissions": dict(one.permissions),
         "events": list(app.events),
         "repository_selection": "selected",
-        "access_tokens_url": f"{site.api}/app/installations/{one.id}/access_tokens",
-        "html_url": f"{site.base}/settings/installations/{one.id}",
-        "suspended_by": user(site, owner) if one.suspended_at else None,
     }
 
 
@@ -240,37 +226,27 @@ def signed_by(service: Service, request: web.Request) -> Caller:
 
 
 async def get_app(call: Call) -> Answer:
-    app = _app(call)
-    owner = call.renderer.who(app.owner)
-    count = len(Apps(call.service.forge).installations.of(app.id))
-    return Answer(app_view(call.site, app, owner, count))
+    return Answer(app_view(call, _app(call)))
 
 
 async def get_public_app(call: Call) -> Answer:
     slug = call.word("app_slug")
     if slug == ACTIONS_APP:
-        return Answer(shapes.app(call.site, slug))
-    apps = Apps(call.service.forge)
-    app = found(next(iter(apps.known.of(slug)), None))
-    owner = call.renderer.who(app.owner)
-    return Answer(app_view(call.site, app, owner, len(apps.installations.of(app.id))))
+        return Answer({"id": ACTIONS_APP_ID, "slug": slug})
+    app = found(next(iter(Apps(call.service.forge).known.of(slug)), None))
+    return Answer(app_view(call, app))
 
 
 async def get_repo_installation(call: Call) -> Answer:
     app = _app(call)
     one = found(Apps(call.service.forge).installed_in(app, call.repo.id))
-    owner = call.renderer.who(one.owner)
-    return Answer(installation_view(call.site, one, app, owner))
+    return Answer(installation_view(call, one, app))
 
 
 async def list_installations(call: Call) -> Answer:
     app = _app(call)
-
-    def shown(one: Installation) -> dict[str, object]:
-        owner = call.renderer.who(one.owner)
-        return installation_view(call.site, one, app, owner)
-
-    return call.page(Apps(call.service.forge).installations.of(app.id), shown)
+    known = Apps(call.service.forge).installations.of(app.id)
+    return call.page(known, lambda one: installation_view(call, one, app))
 
 
 async def list_repositories(call: Call) -> Answer:

@@ -6,53 +6,14 @@ https://docs.github.com/en/rest/git/refs
 """
 
 from base64 import encodebytes
-from typing import Any
-from urllib.parse import quote
 
-import pygit2
-
-from brat.forge.resources.forge_records import Repository
-from brat.forge.resources.wire import Refused, Site
+from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
-from tests.world.github_forge.shapes import node_id
 
 _REPO = "/repos/{owner}/{repo}"
-
-
-def ref(
-    site: Site, repo: Repository, name: str, found: tuple[str, str]
-) -> dict[str, Any]:
-    """A ref; `found` are the kind and the id of what it points at."""
-    kind, sha = found
-    api = f"{site.repo(repo.full_name)}/git"
-    return {
-        "ref": name,
-        "node_id": node_id("Ref", f"{repo.id}:{name}"),
-        "url": f"{api}/{quote(name)}",
-        "object": {"type": kind, "sha": sha, "url": f"{api}/{kind}s/{sha}"},
-    }
-
-
-def content(
-    site: Site, repo: Repository, where: tuple[str, str], blob: pygit2.Blob
-) -> dict[str, Any]:
-    """A file; `where` are its path and the revision that was asked for."""
-    path, revision = where
-    api = f"{site.repo(repo.full_name)}/contents/{quote(path)}?ref={quote(revision)}"
-    return {
-        **dull("content-file"),
-        "encoding": "base64",
-        "size": blob.size,
-        "name": path.rpartition("/")[2],
-        "path": path,
-        "content": encodebytes(blob.data).decode(),
-        "sha": str(blob.id),
-        "url": api,
-    }
 
 
 async def get_content(call: Call) -> Answer:
@@ -62,7 +23,8 @@ async def get_content(call: Call) -> Answer:
         raise Refused(404, f"No commit found for the ref {revision}")
     path = call.word("path").strip("/")
     blob = found(call.bare.file(sha, path))
-    return Answer(content(call.site, call.repo, (path, revision), blob))
+    said = encodebytes(blob.data).decode()
+    return Answer({"encoding": "base64", "path": path, "content": said})
 
 
 ROUTES = (Route("GET", _REPO + "/contents/{path:.+}", get_content),)
@@ -74,8 +36,7 @@ class RefChange(Body):
 
 
 def _shown(call: Call, name: str, sha: str) -> dict[str, object]:
-    kind = call.bare.kind(sha) or "commit"
-    return ref(call.site, call.repo, name, (kind, sha))
+    return {"ref": name, "object": {"type": call.bare.kind(sha), "sha": sha}}
 
 
 def _moved(call: Call, name: str, before: str | None, after: str | None) -> None:

@@ -14,7 +14,6 @@ from brat.forge.resources.wire import fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge import rest_secrets
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.shapes import node_id
 
 
@@ -116,7 +115,7 @@ def _pattern(one: tuple[int, str, str]) -> dict[str, Any]:
 def _view(one: Environment) -> dict[str, Any]:
     policy = to_builtins(one.policy)
     known = fields(one, "id name created_at")
-    return {**dull("environment"), **known, "deployment_branch_policy": policy}
+    return known | {"deployment_branch_policy": policy}
 
 
 _ALL: Final = "/repos/{owner}/{repo}/environments"

@@ -1,4 +1,4 @@
-"""REST: issues with assignees, labels of the repository, and reactions.
+"""REST: issues with assignees, labels of the repository, and comments that go.
 
 https://docs.github.com/rest/issues/assignees
 https://docs.github.com/rest/issues/labels
@@ -11,43 +11,16 @@ from typing import Any
 from msgspec import UNSET, UnsetType, json
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import Issue, Label, User
+from brat.forge.resources.forge_records import Issue, Label
 from brat.forge.resources.wire import fault
 from brat.forge.rest import rest_issues
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of, titled
 from brat.forge.rest.rest_issues import GREY, comment_of, find_label, relabel
 
 
-def can_be_assigned(call: Call, who: User, issue: Issue | None) -> bool:
-    """Say whether an account may be assigned: writers, and those who take part.
-
-    https://docs.github.com/issues/tracking-your-work-with-issues/using-issues/assigning-issues-and-pull-requests-to-other-github-users
-    """
-    if call.service.forge.may(call.repo, who, "write"):
-        return True
-    if issue is None:
-        return False
-    speakers = {comment.author for comment in call.store.comments.of(issue.id)}
-    return who.id in {issue.author, *speakers}
-
-
-def assignees(call: Call, logins: Iterable[str], issue: Issue | None) -> list[User]:
-    """Return the accounts that are to be assigned, each once, in order.
-
-    Raises `Refused`: 422: one of them cannot be.
-    """
-    found = {}
-    for login in logins:
-        who = call.service.forge.user(login)
-        if who is None or not can_be_assigned(call, who, issue):
-            said = f"{login} cannot be assigned to this issue"
-            raise fault("Issue", "assignees", "invalid", said)
-        found[who.id] = who
-    return list(found.values())
-
-
-def reassign(call: Call, issue: Issue, wanted: list[User]) -> Issue:
+def reassign(call: Call, issue: Issue, logins: Iterable[str]) -> Issue:
     """Let exactly these be assigned, and tell of each; only inside `Store.change`."""
+    wanted = (found(call.service.forge.user(login)) for login in logins)
     before, after = issue.assignees, tuple(who.id for who in wanted)
     if before == after:
         return issue
@@ -99,7 +72,7 @@ async def change_issue(call: Call) -> Answer:
         issue = issue_of(call)
         if not isinstance(asked.assignees, UnsetType):
             call.need("triage")
-            issue = reassign(call, issue, assignees(call, asked.assignees, issue))
+            issue = reassign(call, issue, asked.assignees)
     return Answer(call.renderer.issue(call.repo, issue))
 
 
@@ -145,8 +118,7 @@ async def create_label(call: Call) -> Answer:
                 description=asked.description,
             )
         )
-    face = call.renderer.label(call.repo, label)
-    return Answer(face, 201, {"Location": face["url"]})
+    return Answer(call.renderer.label(call.repo, label), 201)
 
 
 async def get_label(call: Call) -> Answer:
@@ -187,15 +159,6 @@ async def delete_comment(call: Call) -> Answer:
     return Answer(status=204)
 
 
-async def list_reactions(call: Call) -> Answer:
-    content = call.asked("content")
-    known = call.store.reactions.of(comment_of(call).id)
-    given = [one for one in known if content in {"", one.content}]
-    return call.page(given, call.renderer.reaction)
-
-
-_COMMENT = _ISSUES + r"/comments/{comment:\d+}"
-REACTION_ROUTES = (
-    Route("DELETE", _COMMENT, delete_comment),
-    Route("GET", _COMMENT + "/reactions", list_reactions),
+COMMENT_ROUTES = (
+    Route("DELETE", _ISSUES + r"/comments/{comment:\d+}", delete_comment),
 )

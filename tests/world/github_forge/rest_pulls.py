@@ -22,7 +22,6 @@ from brat.forge.rest.rest_issues import REVIEWS
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.rest_issues import written_before
 from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
@@ -32,12 +31,10 @@ from tests.world.github_forge.shapes import (
     MergeMethod,
     Review,
     between,
-    dressed,
     node_id,
     said_in,
     signature,
 )
-from tests.world.github_forge.text_rules import BODY_CHARS
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"]
 _STATES: Final = {
@@ -48,14 +45,12 @@ _STATES: Final = {
 
 
 def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
-    repo, renderer = call.repo, dressed(call.service)
-    author = renderer.who(one.user)
-    page = call.site.page(repo.full_name, "pull", number)
+    renderer = call.renderer
+    page = call.site.page(call.repo.full_name, "pull", number)
     return {
-        **dull("pull-request-review"),
         "id": one.id,
         "node_id": node_id("PullRequestReview", one.id),
-        "user": renderer.user(author),
+        "user": renderer.user(renderer.who(one.user)),
         "body": one.body,
         "state": one.state,
         "html_url": f"{page}#pullrequestreview-{one.id}",
@@ -83,23 +78,12 @@ async def list_reviews(call: Call) -> Answer:
 
 async def create_review(call: Call) -> Answer:
     pull, asked = pull_of(call), call.body(NewReview)
-    _short(asked.body)
     with call.store.change():
         review = _submitted(call, pull, _STATES[asked.event], asked.body)
         for one in asked.comments:
             said = review_comments.add(call, pull, review, one)
             review_comments.tell(call, pull, said)
     return Answer(face_of(call, review, pull.number))
-
-
-def _short(body: str) -> None:
-    """Check how long a review is; here GitHub describes errors as sentences.
-
-    Raises `Refused`: 422: it is too long.
-    """
-    if len(body) > BODY_CHARS:
-        said = f"Body is too long (maximum is {BODY_CHARS} characters)"
-        raise Refused(422, said)
 
 
 def _submitted(call: Call, pull: Pull, state: str, body: str) -> Review:
@@ -144,7 +128,6 @@ async def dismiss_review(call: Call) -> Answer:
 
 async def reply(call: Call) -> Answer:
     pull, asked = pull_of(call), call.body(review_comments.Said)
-    _short(asked.body)
     with call.store.change():
         review = _submitted(call, pull, _STATES["COMMENT"], "")
         said = review_comments.reply_to(call, pull, review, asked.body)

@@ -7,10 +7,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
 from brat.forge.resources.wire import Refused, fields
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, made
+from brat.forge.rest.rest_call import Answer, Body, Call, Route
 from brat.forge.rest.rest_repositories import commit_of
-from tests.world.github_forge import shapes
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.shapes import CommitStatus, said_in
 
 
@@ -24,26 +22,15 @@ class NewStatus(Body):
 def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
     who = call.renderer.user(call.renderer.who(one.creator))
     return {
-        **dull("status"),
         **fields(one, "id state description target_url context created_at"),
-        "url": f"{call.site.repo(call.repo.full_name)}/statuses/{one.sha}",
-        "updated_at": one.created_at,
         "creator": who,
     }
 
 
 def _announce(call: Call, status: CommitStatus) -> None:
-    commit = call.bare.commit(status.sha)
-    if commit is None:
-        return
+    kept = ("id", "state", "context", "description", "target_url", "created_at")
     face = _face(call, status)
-    kept = ("id", "state", "context", "description", "target_url", "avatar_url")
-    body = {key: face[key] for key in (*kept, "created_at", "updated_at")} | {
-        "sha": status.sha,
-        "name": call.repo.full_name,
-        "commit": shapes.commit(commit),
-        "branches": [],
-    }
+    body = {key: face[key] for key in kept} | {"sha": status.sha}
     call.service.events.send(call.repo, call.user, ("status", None), body)
 
 
@@ -66,7 +53,7 @@ async def create_status(call: Call) -> Answer:
             )
         )
         _announce(call, status)
-    return made(_face(call, status))
+    return Answer(_face(call, status), 201)
 
 
 async def combined_status(call: Call) -> Answer:
@@ -99,7 +86,7 @@ def _combined(sha: str, states: AbstractSet[str]) -> dict[str, Any]:
         state = "failure"
     else:
         state = "success" if states == {"success"} else "pending"
-    return {**dull("combined-commit-status"), "state": state, "sha": sha}
+    return {"state": state, "sha": sha}
 
 
 _REPO = "/repos/{owner}/{repo}"

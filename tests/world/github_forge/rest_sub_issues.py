@@ -13,7 +13,6 @@ from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.record_store import Store, Table
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import dressed
 
@@ -52,10 +51,9 @@ def summaries(service: Service) -> None:
 
     def shown(issue: Issue) -> dict[str, Any]:
         total, by = _links(store).of(issue.id), _dependencies(store).of(issue.id)
-        known, more = dull("sub-issues-summary"), dull("issue-dependencies-summary")
         return {
-            "sub_issues_summary": {**known, "total": len(total)},
-            "issue_dependencies_summary": {**more, "total_blocked_by": len(by)},
+            "sub_issues_summary": {"total": len(total)},
+            "issue_dependencies_summary": {"total_blocked_by": len(by)},
         }
 
     dressed(service).more_of_issue = shown
@@ -173,23 +171,9 @@ def _tell_blocked(
         "blocking_issue_id": by.id,
         "blocking_issue": renderer.issue(home, by),
         "blocking_issue_repo": renderer.repository(home),
-        "organization": _organization(call),
     }
     event = ("issue_dependencies", action)
     call.service.events.send(call.repo, call.user, event, body)
-
-
-def _organization(call: Call) -> dict[str, Any]:
-    """Return the owner as an organization: GitHub describes the event only so."""
-    face = call.renderer.user(call.renderer.owner(call.repo))
-    url = f"{call.site.api}/orgs/{face['login']}"
-    links = ("events", "hooks", "issues", "members", "public_members", "repos")
-    return {
-        **{key: face[key] for key in ("login", "id", "node_id", "avatar_url")},
-        **{f"{each}_url": f"{url}/{each}" for each in links},
-        "url": url,
-        "description": None,
-    }
 
 
 _ONE: Final = r"/repos/{owner}/{repo}/issues/{number:\d+}"

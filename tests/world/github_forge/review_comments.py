@@ -13,9 +13,8 @@ from brat.forge.resources.forge_records import Pull, Record
 from brat.forge.resources.wire import Refused, fields, not_found
 from brat.forge.rest.rest_call import Body, Call
 from brat.forge.storage.record_store import Store, Table
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.per_store import per_store
-from tests.world.github_forge.shapes import Review, alike, dressed
+from tests.world.github_forge.shapes import Review
 
 
 class LineComment(Record, frozen=True, kw_only=True):
@@ -86,24 +85,13 @@ def _hunk(call: Call, pull: Pull, said: OnLine) -> str:
 
 
 def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
-    repo, renderer, site = call.repo, dressed(call.service), call.site
-    author = renderer.who(one.user)
-    page = f"{site.page(repo.full_name, 'pull', number)}#discussion_r{one.id}"
-    url = f"{site.repo(repo.full_name)}/pulls/comments/{one.id}"
+    renderer, page = call.renderer, call.site.page(call.repo.full_name, "pull", number)
     more = {"in_reply_to_id": one.begins} if one.begins else {}
     return {
-        **dull("pull-request-review-comment"),
         **fields(one, "id body path line created_at"),
-        "url": url,
-        "html_url": page,
+        "html_url": f"{page}#discussion_r{one.id}",
         "pull_request_review_id": one.review,
-        "user": renderer.user(author),
-        "original_line": one.line,
-        "side": "RIGHT",
-        **alike("start_line original_start_line start_side"),
-        "position": 1,
-        "original_position": 1,
-        "reactions": dull("reaction-rollup"),
+        "user": renderer.user(renderer.who(one.user)),
         **more,
     }
 

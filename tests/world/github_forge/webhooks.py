@@ -1,4 +1,4 @@
-"""What GitHub's webhooks say, whole; what they sent is kept, and can be looked at.
+"""What GitHub's webhooks say; what they sent is kept, and can be looked at.
 
 https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
@@ -14,13 +14,12 @@ from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
     Hook,
-    Pull,
     Record,
     Repository,
     Run,
     User,
 )
-from brat.forge.resources.wire import Site, fields
+from brat.forge.resources.wire import fields
 from brat.forge.rest.rest_call import PER_PAGE, Answer, Call
 from brat.forge.service.announcements import (
     DEADLINE_S,
@@ -32,16 +31,10 @@ from brat.forge.service.announcements import (
     delivery_headers,
 )
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.git_storage import Bare, Move
+from brat.forge.storage.git_storage import Move
 from brat.forge.storage.record_store import Table
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.per_store import per_store
-from tests.world.github_forge.shapes import (
-    FullRenderer,
-    dressed,
-    signature,
-    workflow,
-)
+from tests.world.github_forge.shapes import GitHubRenderer, dressed
 
 
 class Delivery(Record, frozen=True, kw_only=True):
@@ -59,6 +52,7 @@ class Delivery(Record, frozen=True, kw_only=True):
 
 deliveries_in = per_store(lambda store: Table(store, Delivery, lambda r: r.hook))
 """The deliveries that a forge's file holds, by their hooks."""
+NO_COMMIT: Final = "0" * 40
 _STEPS = {"requested": "queued"}
 """What happens to a job where something else is said of its run."""
 
@@ -66,35 +60,22 @@ _STEPS = {"requested": "queued"}
 class FullEvents(Events):
     """Announces what changed as GitHub does."""
 
-    def __init__(self, service: Service, renderer: FullRenderer) -> None:
-        super().__init__(service)
-        self._renderer = renderer
-
-    def told(self, repo: Repository, about: About) -> tuple[str, dict[str, Any]]:
-        event, body = super().told(repo, about)
-        if isinstance(about, Pull):
-            shown = self._renderer.announced_pull(repo, about)
-            body = {"number": about.number, "pull_request": shown}
-        if isinstance(about, Run):
-            body |= {"workflow": workflow(about.path)}
-        return event, body
-
     def tell(
         self, repo: Repository, actor: User, action: str, about: About, **more: object
     ) -> None:
         """Something was done to a record; of a run its job is told, too."""
         super().tell(repo, actor, action, about, **more)
         if isinstance(about, Run):
-            job = self._renderer.job(repo, about, None)
+            job = self._context.renderer.job(repo, about, None)
             step = _STEPS.get(action, action)
             self.send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 
     def push(self, repo: Repository, actor: User, move: Move) -> None:
         """A branch or tag moved, came or went; other refs are not told of."""
         if move.ref.startswith(("refs/heads/", "refs/tags/")):
-            found = (repo, self._context.forge.bare(repo))
-            body = push(self._context.site, found, actor, move)
-            self.send(repo, actor, ("push", None), body)
+            sides = {"before": move.before, "after": move.after}
+            shown = {name: sha or NO_COMMIT for name, sha in sides.items()}
+            self.send(repo, actor, ("push", None), {"ref": move.ref, **shown})
 
 
 PRESSED: Final = ("check_run", "requested_action")
@@ -156,42 +137,17 @@ class KeptWebhooks(WebhookSender):
             deliveries_in(self._store).put(ended)
 
 
-NO_COMMIT = "0" * 40
-
-
-def push(
-    site: Site, found: tuple[Repository, Bare], actor: User, move: Move
-) -> dict[str, Any]:
-    """A push; its commits are left out, which nobody here looks at."""
-    repo, bare = found
-    before, after = move.before, move.after
-    span = f"{before[:12]}...{after[:12]}" if before and after else str(after)
-    return {
-        "ref": move.ref,
-        "before": before or NO_COMMIT,
-        "after": after or NO_COMMIT,
-        "created": before is None,
-        "deleted": after is None,
-        "forced": bool(before and after and not bare.reaches(after, before)),
-        "base_ref": None,
-        "compare": site.page(repo.full_name, "compare", span),
-        "commits": [],
-        "head_commit": None,
-        "pusher": {"name": actor.login, "email": signature(actor).email},
-    }
-
-
 def kept_webhooks(service: Service) -> KeptWebhooks:
     """Return what delivers in a forge that is `whole`."""
     assert isinstance(service.webhooks, KeptWebhooks)
     return service.webhooks
 
 
-def whole(service: Service) -> FullRenderer:
+def whole(service: Service) -> GitHubRenderer:
     """Let a forge show and announce everything as GitHub does; safe to call twice."""
     renderer = dressed(service)
     if not isinstance(service.events, FullEvents):
-        events, before = FullEvents(service, renderer), service.events.heard_by
+        events, before = FullEvents(service), service.events.heard_by
         events.heard_by = [each for each in before if each != service.webhooks.post]
         service.events = events
         service.webhooks = KeptWebhooks(service)
@@ -206,7 +162,6 @@ def shown_config(hook: Hook) -> dict[str, Any]:
 
 def delivery(one: Delivery) -> dict[str, Any]:
     return {
-        **dull("hook-delivery-item"),
         **fields(one, "id guid status_code event action"),
         "delivered_at": one.created_at,
     }

@@ -26,6 +26,7 @@ from brat.forge.resources.forge_records import (
     Repository,
     Run,
     User,
+    workflow_id,
 )
 from brat.forge.resources.wire import Refused, iso
 from brat.forge.rest.rest_call import Answer, Call, Route, secret_of
@@ -42,7 +43,6 @@ from brat.forge.service.run_processes import (
     named_inputs,
 )
 from brat.forge.service.running_forge import Service
-from tests.world.github_forge import shapes as views
 
 _KEY: Final = "uploads.key"
 
@@ -236,16 +236,16 @@ class EveryFile(SessionFiles):
                 events.tell(repo, actor, "completed", ended)
 
 
+def _workflow(path: str) -> dict[str, Any]:
+    return {"id": workflow_id(path), "path": path, "state": "active"}
+
+
 async def list_workflows(call: Call) -> Answer:
-    return call.page(
-        workflow_paths(call),
-        views.workflow,
-        wrap="workflows",
-    )
+    return call.page(workflow_paths(call), _workflow, wrap="workflows")
 
 
 async def get_workflow(call: Call) -> Answer:
-    return Answer(views.workflow(workflow_of(call)))
+    return Answer(_workflow(workflow_of(call)))
 
 
 _ACTIONS = "/repos/{owner}/{repo}/actions"

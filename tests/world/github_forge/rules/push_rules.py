@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.world.github_forge.rules import rule_types as rules
-from tests.world.github_forge.rules.pushed_commits import Checks, RefChange
+from tests.world.github_forge.rules.ref_changes import Checks, RefChange
 
 _WORDS: Final = {
     "expected": "expected",
@@ -25,22 +25,15 @@ class Violation:
     """What a rule has against a change."""
 
     text: str
-    commits: tuple[str, ...] = ()
-    """Those that are at fault, where it is commits."""
 
 
 def violations(
     binding: Iterable[rules.Rule], change: RefChange
 ) -> tuple[Violation, ...]:
     """Return what `binding` has against `change`, each sentence once."""
-    found = (CHECKS[type(rule)](rule, change) for rule in binding)
+    asked = (rule for rule in binding if type(rule) in CHECKS)
+    found = (CHECKS[type(rule)](rule, change) for rule in asked)
     return tuple(dict.fromkeys(one for one in found if one is not None))
-
-
-def _creation(_: rules.Creation, change: RefChange) -> Violation | None:
-    if change.is_new:
-        return Violation("Cannot create ref due to creations being restricted.")
-    return None
 
 
 def _update(_: rules.Update, change: RefChange) -> Violation | None:
@@ -61,14 +54,6 @@ def _non_fast_forward(_: rules.NonFastForward, change: RefChange) -> Violation |
     return None
 
 
-def _linear(_: rules.RequiredLinearHistory, change: RefChange) -> Violation | None:
-    said = "This branch must not contain merge commits."
-    if change.pull is not None:
-        return None  # allowed_methods.py refuses the one that makes a merge
-    merges = tuple(one.sha for one in change.commits if one.parents > 1)
-    return Violation(said, merges) if merges else None
-
-
 def _signatures(_: rules.RequiredSignatures, change: RefChange) -> Violation | None:
     """Refuse every commit that the forge did not make: it keeps nobody's keys.
 
@@ -76,15 +61,14 @@ def _signatures(_: rules.RequiredSignatures, change: RefChange) -> Violation | N
     author merges.
     https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-signed-commits
     """
+    pull = change.pull
+    if pull is None:
+        return None  # a pull request is required wherever this is
+    is_signed = pull.by_author
+    if pull.method != "squash":
+        is_signed = {*pull.commits} <= {*pull.signed}
     said = "Commits must have verified signatures."
-    if change.pull is not None and change.pull.method == "squash":
-        return None if change.pull.by_author else Violation(said)
-    unverified = tuple(
-        one.sha for one in change.commits if one.sha not in change.signed
-    )
-    if change.pull is not None:
-        return Violation(said) if unverified else None
-    return Violation(said, unverified) if unverified else None
+    return None if is_signed else Violation(said)
 
 
 def _pull_request(rule: rules.PullRequest, change: RefChange) -> Violation | None:
@@ -143,13 +127,12 @@ def _queue(_: rules.MergeQueue, change: RefChange) -> Violation | None:
 
 
 CHECKS: Final[Mapping[type, Callable[[Any, RefChange], Violation | None]]] = {
-    rules.Creation: _creation,
     rules.Update: _update,
     rules.Deletion: _deletion,
     rules.NonFastForward: _non_fast_forward,
-    rules.RequiredLinearHistory: _linear,
     rules.RequiredSignatures: _signatures,
     rules.PullRequest: _pull_request,
     rules.RequiredStatusChecks: _status_checks,
     rules.MergeQueue: _queue,
 }
+"""A linear history is held by the method of a merge; a push has to be none, too."""

@@ -12,16 +12,7 @@ from tests.world.github_forge.rules.push_rules import Violation
 RULES: Final = "push declined due to repository rule violations"
 PROTECTED: Final = "protected branch hook declined"
 ATOMIC: Final = "atomic push failure"
-INCOMPLETE: Final = "missing necessary objects"
-"""The last two are git's own words."""
-
-
-def workflow(path: str) -> str:
-    """Say that a token may not change workflow files."""
-    return (
-        "refusing to allow a GitHub App to create or update workflow "
-        f"`{path}` without `workflows` permission"
-    )
+"""These are git's own words."""
 
 
 def protected(ref: str, found: Iterable[Violation]) -> str:
@@ -39,9 +30,4 @@ def against_rules(ref: str, page: str, found: Sequence[Violation]) -> str:
 
 
 def _listed(one: Violation) -> str:
-    said = f"- {one.text}\n"
-    if one.commits:
-        plural = "s" if len(one.commits) > 1 else ""
-        said += f"  Found {len(one.commits)} violation{plural}:\n\n"
-        said += "".join(f"  {sha}\n" for sha in one.commits)
-    return said
+    return f"- {one.text}\n"

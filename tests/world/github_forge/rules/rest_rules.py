@@ -11,8 +11,6 @@ from msgspec import Struct
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest import rest_repositories
 from brat.forge.rest.rest_call import Answer, Call, Route
-from tests.world.github_forge import shapes
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.rules import rule_resources
 from tests.world.github_forge.rules.rule_bindings import (
     can_bypass,
@@ -101,18 +99,17 @@ RULESET_ROUTES = (
 async def get_branch(call: Call) -> Answer:
     name, forge = call.word("branch"), call.service.forge
     tip = call.bare.tip(name)
-    one = call.bare.commit(tip) if tip else None
-    if one is None:
+    if tip is None:
         raise Refused(404, "Branch not found")
     told = {
         "name": name,
-        "commit": shapes.commit(one),
+        "commit": {"sha": tip},
         "protected": is_protected(forge, call.repo, name),
         "protection": rule_resources.branch_protection(
             protection_of(forge, call.repo, name)
         ),
     }
-    return Answer({**dull("branch-with-protection"), **told})
+    return Answer(told)
 
 
 PROTECTION_ROUTES = (Route("GET", rest_repositories.BRANCH, get_branch),)

@@ -1,40 +1,28 @@
 """Holds a repository's rules wherever a ref moves: pushes, refs by REST, merges.
 
-Without any a repository has no rules; the `workflows` right holds everywhere.
-Which status REST answers with is as published where it is (405 for merges:
+Without any a repository has no rules. Which status REST answers with is as published
+where it is (405 for merges:
 https://docs.github.com/rest/pulls/pulls#merge-a-pull-request), else as clients report
-it: 422 for refs, 403 for a missing right.
-
-https://github.com/dimileeh/agent-workspace-fabric/pull/353,
-https://github.com/bazelbuild/continuous-integration/pull/2178
+it: 422 for refs, https://github.com/dimileeh/agent-workspace-fabric/pull/353
 """
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Final, Literal, get_args
 
-from brat.forge.resources.forge_records import Pull, Repository, Token, User
+from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
-from tests.world.github_forge.rules import refusal_words as words, rule_types as rules
+from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.push_judge import (
     Opinion,
-    Standing,
     Verdict,
-    change_of,
     checks_of,
-    judge,
     opinion_of,
 )
-from tests.world.github_forge.rules.pushed_commits import (
-    MergedPull,
-    PushedObjects,
-    RefChange,
-)
+from tests.world.github_forge.rules.ref_changes import MergedPull, RefChange
 from tests.world.github_forge.rules.rule_bindings import (
     Binding,
     Mover,
@@ -42,7 +30,7 @@ from tests.world.github_forge.rules.rule_bindings import (
     mover,
     without_queue,
 )
-from tests.world.github_forge.shapes import NOREPLY, MergeMethod, said_in
+from tests.world.github_forge.shapes import NOREPLY, MergeMethod, between, said_in
 
 _REFUSED: Final = "Merge commits are not allowed on this repository."
 
@@ -79,51 +67,43 @@ class RuleEnforcement:
         self._service = service
         self._forge = service.forge
 
-    async def judge_push(
-        self, repo: Repository, caller: Caller, moves: list[Move], new: Path | None
+    def judge_push(
+        self, repo: Repository, caller: Caller, moves: list[Move]
     ) -> Verdict:
-        """Judge a push; `new` is the folder of objects that it brings.
-
-        The caller holds the repository's lock, and moves nothing meanwhile.
-        """
-        standing = self._standing(repo, caller, moves)
-        bare = self._forge.bare(repo).path
-        return await asyncio.to_thread(_judged, bare, new, moves, standing)
+        who = mover(self._forge, repo, caller.user)
+        page, refused, told = self._service.site.page(repo.full_name), {}, ""
+        for move in moves:
+            opinion = self._opinion(repo, who, move, forced=False)
+            why, said = opinion.refusal(move.ref, page)
+            told += said
+            if why:
+                refused[move.ref] = why
+        return Verdict(refused, told)
 
     def check_move(self, repo: Repository, caller: Caller, move: Move) -> None:
         """Check that a ref may be moved by REST.
 
-        Raises `Refused`: 422 for the rules, 403 for the `workflows` right.
+        Raises `Refused`: 422.
         """
-        objects = PushedObjects(self._forge.bare(repo).path, None)
-        if not may_change_workflows(caller.token) and move.after is not None:
-            self._check_workflows(objects, move.before, move.after)
-        held = binding(
-            self._forge, repo, move.ref, mover(self._forge, repo, caller.user)
-        )
-        checks = (
-            {move.after: checks_of(self._forge, repo, move.after)} if move.after else {}
-        )
-        change = change_of(move, held, objects, checks, self._signed(repo))
-        self._refuse(422, opinion_of(held, change))
+        who = mover(self._forge, repo, caller.user)
+        bare, before, after = self._forge.bare(repo), move.before, move.after
+        forced = before and after and not bare.reaches(after, before)
+        self._refuse(422, self._opinion(repo, who, move, forced=bool(forced)))
 
     def check_merge(
         self, repo: Repository, caller: Caller, pull: Pull, method: MergeMethod
     ) -> None:
         """Check that a pull request may be merged.
 
-        Raises `Refused`: 405 for the rules, 403 for the `workflows` right.
+        Raises `Refused`: 405.
         """
-        if not may_change_workflows(caller.token):
-            objects = PushedObjects(self._forge.bare(repo).path, None)
-            self._check_workflows(objects, pull.base_sha, pull.head_sha)
         who = mover(self._forge, repo, caller.user)
         held = self.held(repo, who, pull)
         said = method_refusal(held, method)
         if said:
             raise Refused(405, said)
         if held:
-            change = self.merge_of(repo, pull, (method, who), held)
+            change = self.merge_of(repo, pull, (method, who))
             self._refuse(405, opinion_of(held, change))
 
     def merge_state(self, repo: Repository, pull: Pull) -> MergeState:
@@ -142,7 +122,7 @@ class RuleEnforcement:
         if not held:
             return "clean"
         changes = [
-            self.merge_of(repo, pull, (method, who), held)
+            self.merge_of(repo, pull, (method, who))
             for method in get_args(MergeMethod)
             if not method_refusal(held, method)
         ]
@@ -157,45 +137,30 @@ class RuleEnforcement:
         """Return what binds a merge; what comes in was judged when it was pushed."""
         return binding(self._forge, repo, f"refs/heads/{pull.base}", who)
 
-    def _standing(
-        self, repo: Repository, caller: Caller, moves: list[Move]
-    ) -> Standing:
-        who = mover(self._forge, repo, caller.user)
-        new = {move.after for move in moves if move.after is not None}
-        return Standing(
-            page=self._service.site.page(repo.full_name),
-            default_branch=repo.default_branch,
-            may_change_workflows=may_change_workflows(caller.token),
-            bindings={
-                move.ref: binding(self._forge, repo, move.ref, who) for move in moves
-            },
-            checks={sha: checks_of(self._forge, repo, sha) for sha in new},
-            signed=self._signed(repo),
-        )
+    def _opinion(
+        self, repo: Repository, who: Mover, move: Move, *, forced: bool
+    ) -> Opinion:
+        held = binding(self._forge, repo, move.ref, who)
+        checks = checks_of(self._forge, repo, move.after) if move.after else {}
+        change = RefChange(move.before, move.after, forced=forced, checks=checks)
+        return opinion_of(held, change)
 
     def merge_of(
-        self,
-        repo: Repository,
-        pull: Pull,
-        how: tuple[MergeMethod, Mover],
-        held: tuple[Binding, ...],
+        self, repo: Repository, pull: Pull, how: tuple[MergeMethod, Mover]
     ) -> RefChange:
-        method, who = how
-        objects = PushedObjects(self._forge.bare(repo).path, None)
-        move = Move(f"refs/heads/{pull.base}", pull.base_sha, pull.head_sha)
-        read = change_of(move, held, objects, {}, self._signed(repo))
+        (method, who), bare = how, self._forge.bare(repo)
+        commits = between(bare, pull.base_sha, pull.head_sha)
         return RefChange(
-            ref=move.ref,
-            before=move.before,
-            after=move.after,
-            commits=read.commits,
+            before=pull.base_sha,
+            after=pull.head_sha,
             checks=checks_of(self._forge, repo, pull.head_sha),
-            signed=read.signed,
             pull=MergedPull(
                 method=method,
                 approvals=verdicts(self._forge, repo, pull).count("APPROVED"),
                 by_author=who.user.id == self._forge.issue_of(pull).author,
-                up_to_date=self._forge.bare(repo).reaches(pull.head_sha, pull.base_sha),
+                up_to_date=bare.reaches(pull.head_sha, pull.base_sha),
+                commits=[str(one.id) for one in commits],
+                signed=self._signed(repo),
             ),
         )
 
@@ -209,13 +174,6 @@ class RuleEnforcement:
         own = (one for one in made if one and one.committer.email.endswith(NOREPLY))
         return frozenset(str(one.id) for one in own)
 
-    def _check_workflows(
-        self, objects: PushedObjects, before: str | None, after: str
-    ) -> None:
-        path = objects.changed_workflow(objects.new_to(before, after))
-        if path is not None:
-            raise Refused(403, words.workflow(path))
-
     def _refuse(self, status: int, opinion: Opinion) -> None:
         if opinion.of_rulesets:
             every = [*opinion.of_protection, *opinion.of_rulesets]
@@ -224,16 +182,3 @@ class RuleEnforcement:
         if opinion.of_protection:
             said = " ".join(each.text for each in opinion.of_protection)
             raise Refused(status, said)
-
-
-def may_change_workflows(token: Token) -> bool:
-    """Say whether a token has the `workflows` right; a person's always has."""
-    if token.access is None:
-        return True
-    return dict(token.access.permissions).get("workflows") == "write"
-
-
-def _judged(
-    bare: Path, new: Path | None, moves: Iterable[Move], standing: Standing
-) -> Verdict:
-    return judge(list(moves), standing, PushedObjects(bare, new))

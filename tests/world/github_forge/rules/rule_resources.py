@@ -10,7 +10,6 @@ from msgspec import Struct, to_builtins
 
 from brat.forge.resources.forge_records import Record, Repository
 from brat.forge.resources.wire import fields
-from tests.world.github_forge.dull import dull
 from tests.world.github_forge.rules import rule_types as rules
 
 BypassMode = Literal["always", "pull_request"]
@@ -52,7 +51,6 @@ class Ruleset(Record, frozen=True, kw_only=True):
 def ruleset(repo: Repository, one: Ruleset, bypass: CanBypass) -> dict[str, Any]:
     """A ruleset; `bypass` says what the caller may do."""
     return {
-        **dull("repository-ruleset"),
         **fields(one, "id name created_at updated_at"),
         "target": "branch",
         "source_type": "Repository",

@@ -19,10 +19,6 @@ class _Parameters(Struct, frozen=True, forbid_unknown_fields=True):
     """What a rule is told."""
 
 
-class Creation(_Rule, frozen=True, tag="creation"):
-    """Only who may bypass the rule makes such refs."""
-
-
 class Update(_Rule, frozen=True, tag="update"):
     """Only who may bypass the rule moves such refs."""
 
@@ -93,8 +89,7 @@ class MergeQueue(_Rule, frozen=True, tag="merge_queue"):
 
 
 Rule = (
-    Creation
-    | Update
+    Update
     | Deletion
     | NonFastForward
     | RequiredLinearHistory
