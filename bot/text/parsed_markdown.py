@@ -1,65 +1,26 @@
-"""Parses Markdown and its HTML, with the place of each construct that can hide text.
-
-markdown-it keeps the lines of blocks but no places inside them, so its rules are
-wrapped here: they note where they began and ended.
+"""Parses Markdown as the forge does, and finds where parsers do not agree.
 
 Two parsers read a page: the forge's Markdown and then a browser. If they disagree on
 the end of a tag, text can hide in between. So only HTML that all parsers read alike is
 *whole*: tags with well-formed attributes, and comments, instructions and declarations
-that no parser ends early. Anything else that looks like HTML is broken, and may hide
-all the text after it.
+that no parser ends early. Anything else that looks like HTML may hide all the text
+after it.
 https://spec.commonmark.org/0.29/#raw-html, https://spec.commonmark.org/0.31.2/#raw-html
 https://html.spec.whatwg.org/multipage/parsing.html#tokenization
 """
 
 import re
-import sys
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from html import unescape
-from itertools import accumulate
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote
 
 from markdown_it import MarkdownIt, rules_inline
-from markdown_it.rules_block import StateBlock, html_block, reference
+from markdown_it.rules_block import StateBlock, html_block, reference, table
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from convoy.text import clean
-
-OMISSION_NOTE: Final = "(Hidden content was removed here.)"
-TEXT_END: Final = sys.maxsize
-"""The end of an edit that leaves out all the rest of the text."""
-
-Span = tuple[int, int]
-"""Start and end."""
-
-
-class Edit(NamedTuple):
-    start: int
-    end: int
-    text: str = ""
-
-
-def outside(at: int, spans: Sequence[Span]) -> bool:
-    """Whether a place lies in none of the spans, which are sorted and disjoint."""
-    index = bisect_right(spans, at, key=lambda span: span[0]) - 1
-    return index < 0 or at >= spans[index][1]
-
-
-def edited(edits: Iterable[Edit], text: str) -> str:
-    """Return the text with all edits made; an edit inside another does nothing."""
-    kept: list[str] = []
-    at = 0
-    for start, end, instead in sorted(edits, key=lambda e: (e.start, -e.end)):
-        if start >= at:
-            kept += text[at:start], instead
-        elif end > at:  # overlaps the previous edit: remove all of both
-            kept.append(instead)
-        at = max(at, end)
-    return "".join([*kept, text[at:]])
-
 
 _SPACE = r"[ \t\n]"
 _ATTRIBUTE = (
@@ -76,79 +37,48 @@ _ODD = r"<[A-Za-z][A-Za-z0-9.+-]*+[@:][^ \t\n\"'<>=]*+>"
 _HTML: Final = re.compile(
     rf"{_ELEMENT}|{_ODD}|{_OTHERS}|<!--(?!-?>)(?:(?!--!?>)[\s\S])*+-->"
 )
-LONE_TAG: Final = re.compile(rf"[ ]{{0,3}}(?:{_ELEMENT})[ \t]*")
+_LONE_TAG: Final = re.compile(rf"(?:{_ELEMENT})[ \t]*")
 _OPENING: Final = re.compile(r"<(?=[A-Za-z/!?])")
-_BREAK: Final = re.compile(r"<br[ \t\n/>]", re.IGNORECASE)
-_ENTITY: Final = re.compile(
-    r"&(?:#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z0-9]{2,31});?"
-)
-
 _VERBATIM: Final = frozenset(
     (
         *("iframe", "noembed", "noframes", "noscript", "plaintext"),
-        *("script", "style", "textarea", "title", "xmp"),
+        *("script", "style", "title", "xmp"),
     )
 )
 """Inside these elements a browser reads no tags; GitHub shows the tags as text instead.
 https://github.github.com/gfm/#disallowed-raw-html-extension-"""
-_UNSHOWN: Final = frozenset(("rp", "template"))
-"""No browser shows the content of these elements."""
 
 
-_SHOWN_IMAGE: Final = re.compile(
-    r"""<img\s(?:[^<>]*\s)?src="(https://[\w.~/%-]{1,500})"[^<>]*>""", re.IGNORECASE
-)
-"""As GitHub writes a picture that was dropped into a text."""
+def whole_tag(html: str) -> str | None:
+    """Return a tag's name in lower case, with a slash if it closes.
 
-
-def _left_of_tag(construct: str) -> str:
-    """Return what replaces a whole tag: a picture's address, a space for a break."""
-    if found := _SHOWN_IMAGE.fullmatch(construct):
-        return f"![]({found[1]})"
-    return " " if _BREAK.match(construct) else ""
-
-
-def hidden_tag(text: str, start: int, following: int) -> Edit:
-    """Return the edit that removes the HTML at a place, and what nobody sees in it.
-
-    `following` is the place of the next HTML; negative: there is none.
+    The name of other whole HTML is empty; None: not all parsers end it here. So it is
+    with `textarea`, in which newer Markdown reads no blocks.
     """
-    found = _HTML.match(text, start)
-    name = (found["open"] or "").lower() if found else ""
-    if name in _UNSHOWN:
-        closing = _HTML.match(text, following) if following > start else None
-        is_closed = closing and (closing["close"] or "").lower() == name
-        found = closing if is_closed else None
-    if found is None or (name in _VERBATIM and re.search("[<>]", found[0][1:-1])):
-        return Edit(start, TEXT_END, OMISSION_NOTE)
-    return Edit(start, found.end(), _left_of_tag(text[start : found.end()]))
+    found = _HTML.fullmatch(html)
+    if found is None:
+        return None
+    name = (found["open"] or found["close"] or "").lower()
+    if name == "textarea" or (name in _VERBATIM and re.search("[<>]", html[1:-1])):
+        return None
+    return f"/{name}" if found["close"] else name
 
 
-def hidden_in_html(block: str, first: int) -> Iterator[Edit]:
-    """Give the edits that remove what is hidden in an HTML block that begins there."""
+def html_parts(block: str) -> Iterator[Token]:
+    """Split an HTML block into its HTML and its text; HTML that is open ends it."""
     at = 0
     while opening := _OPENING.search(block, at):
         start = opening.start()
-        following = _OPENING.search(block, start + 1)
-        after = following.start() if following else -1
-        _, at, left = hidden_tag(block, start, after)
-        yield Edit(first + start, min(first + at, TEXT_END), left)
-    for found in _ENTITY.finditer(block):
-        decoded = unescape(found[0])
-        if not decoded or clean(decoded) != decoded:
-            yield Edit(first + found.start(), first + found.end(), clean(decoded))
+        yield Token("text", "", 0, content=unescape(block[at:start]))
+        found = _HTML.match(block, start)
+        at = found.end() if found else len(block)
+        yield Token("html_inline", "", 0, content=block[start:at])
+    yield Token("text", "", 0, content=unescape(block[at:]))
 
 
-Env = dict[str, Any]
-"""The data from markdown-it's block rules for its inline rules: link references."""
-InlineRule = Callable[[StateInline, bool], bool]
-
-# https://github.github.com/gfm/#html-comment and what follows there
-_OLD: Final = re.compile(
-    r"<!--(?!-?>)(?:(?!--)[\s\S])*+-->|<![A-Z]+\s|<!\[CDATA\[", re.ASCII
+_RISKY: Final = re.compile(
+    r"(\([^\s()<>\\`&]*\))|[\s()<>\\`]|&(?=#?[A-Za-z0-9]{1,32};)"
 )
-_SMALL: Final = re.compile(r"<![a-z]")
-_IN_URLS: Final = "%!#$&'*+,-./:;=?@[]_~"
 
 
 class _Markdown(MarkdownIt):
@@ -159,80 +89,176 @@ class _Markdown(MarkdownIt):
         return True
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802  markdown-it's name
-        """Return the address, escaped for round brackets."""
-        return quote(url, safe=_IN_URLS)
+        """Return the address as it can stand in round brackets."""
+        return _RISKY.sub(lambda found: found[1] or quote(found[0]), clean(url))
+
+    def normalizeLinkText(self, link: str) -> str:  # noqa: N802  markdown-it's name
+        """Return the address as the forge shows it: as it is written."""
+        return link
 
 
-_LINKS: Final = ("image", "link_open")
+_COLUMNS: Final = re.compile(r"\n[ \t>]*(?=.*[|:])[-|: \t]+(?=\n)")
 
 
-def _may_link(state: StateInline) -> bool:
-    """Whether what ends a link follows: else thousands of beginnings are each read."""
-    text, at = state.src, state.pos
-    if text[at] not in "[!":
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
+    """Read a table; the forge looks for a heading and for all other blocks first.
+
+    Of a paragraph, it reads only the first line that could be the one below a head.
+    """
+    if not table(state, start, end, True):  # noqa: FBT003  as above
         return False
-    is_label = text.find("]", at) >= 0
-    return is_label and ("references" in state.env or text.find(")", at) >= 0)
+    if start == state.line:  # markdown-it's headings leave "paragraph" there
+        state.parentType = "root"
+    head, line = state.bMarks[start], start + 1
+    below = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+    above = _COLUMNS.search(state.src, state.bMarks[state.line], head)
+    others = state.md.block.ruler.getRules("blockquote")
+    if (
+        (state.parentType == "paragraph" and above)
+        or not set(below) - set("- \t")
+        or any(rule(state, start, end, True) for rule in others)  # noqa: FBT003  as above
+    ):
+        return False
+    return table(state, start, end, silent)
 
 
-def _noting(kind: str, rule: InlineRule) -> InlineRule:
-    """Wrap a rule: its token's meta holds where the rule began and ended."""
+_NOTE: Final = re.compile(r"\[\^([^\]\\\s]{1,1000})\]")
+_DEFINED_NOTE: Final = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*")
+_NOTE_INDENT: Final = 4
 
-    # markdown-it passes these two arguments by position.
-    def noting(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  see above
-        start, count = state.pos, len(state.tokens)
-        if kind in _LINKS and not _may_link(state):
-            return False
-        if not rule(state, silent):
-            return False
-        token = next((each for each in state.tokens[count:] if each.type == kind), None)
-        if token is not None and not silent:
-            token.meta["span"] = (start, state.pos)
-            if kind == "link_open":
-                label = state.md.helpers.parseLinkLabel(
-                    state, start, disableNested=True
-                )
-                token.meta["label_end"] = label
+
+def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
+    """Read a footnote with the indented blocks below it.
+
+    https://docs.github.com/en/get-started/writing-on-github (footnotes)
+    """
+    at = state.bMarks[start] + state.tShift[start]
+    found = _DEFINED_NOTE.match(state.src, at, state.eMarks[start])
+    if found is None or state.is_code_block(start):
+        return False
+    if silent:
         return True
-
-    return noting
+    line = state.bMarks[start], state.tShift[start], state.sCount[start]
+    around = state.blkIndent, state.parentType
+    state.push("footnote_open", "", 1).info = found[1]
+    state.blkIndent += _NOTE_INDENT
+    state.parentType = "footnote"
+    state.bMarks[start], state.tShift[start] = found.end(), 0
+    state.sCount[start] = state.blkIndent
+    state.md.block.tokenize(state, start, end)
+    state.push("footnote_close", "", -1)
+    state.bMarks[start], state.tShift[start], state.sCount[start] = line
+    state.blkIndent, state.parentType = around
+    return True
 
 
 def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
-    """Read a link reference; the forge reads `[^` as a footnote."""
-    if state.src.startswith("[^", state.bMarks[start] + state.tShift[start]):
-        return False
-    return reference(state, start, end, silent)
+    is_one = reference(state, start, end, silent)
+    if is_one:
+        state.env.setdefault("below_references", set()).add(state.line)
+    return is_one
+
+
+_OVER_TEXT: Final = ["paragraph", "reference"]
+_SMALL: Final = re.compile(r"<![a-z]")
 
 
 def _html_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
-    """Read an HTML block; the forge begins none with a lower-case declaration."""
-    if _SMALL.match(state.src, state.bMarks[start] + state.tShift[start]):
+    """Read an HTML block as the forge does.
+
+    It begins none with a lower-case declaration. A lone tag begins one wherever no
+    paragraph is continued: on its lazy lines it is not, below a link reference it is.
+    """
+    line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    if _SMALL.match(line):
+        return False
+    is_lazy = state.sCount[start] < state.blkIndent
+    is_free = is_lazy or state.parentType not in _OVER_TEXT
+    if silent and is_free and _LONE_TAG.fullmatch(line):
+        return not state.is_code_block(start)
+    is_below = start in state.env.get("below_references", ())
+    if is_below and not html_block(state, start, end, True):  # noqa: FBT003  as above
         return False
     return html_block(state, start, end, silent)
 
 
-def _html_inline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
-    """Read inline HTML, but only older Markdown's comments and declarations."""
-    newer = state.src.startswith("<!", state.pos)
-    if newer and not _OLD.match(state.src, state.pos):
-        return False
-    return rules_inline.html_inline(state, silent)
-
-
-_PARSER: Final = _Markdown("commonmark").enable("table").disable("inline")
-_PARSER.block.ruler.at("reference", _reference)
-_PARSER.block.ruler.at(
-    "html_block", _html_block, {"alt": ["paragraph", "reference", "blockquote"]}
+# https://github.github.com/gfm/#html-comment and what follows there
+_OLD: Final = re.compile(
+    r"<!--(?!-?>)(?:(?!--)[\s\S])*+-->|<![A-Z]+\s|<!\[CDATA\[", re.ASCII
 )
-for _name, _kind, _rule in (
-    ("backticks", "code_inline", rules_inline.backtick),
-    ("html_inline", "html_inline", _html_inline),
-    ("entity", "text_special", rules_inline.entity),
-    ("image", "image", rules_inline.image),
-    ("link", "link_open", rules_inline.link),
-):
-    _PARSER.inline.ruler.at(_name, _noting(_kind, _rule))
+_OPEN_HTML: Final = re.compile(r"<(?:\?|!--|![A-Za-z]|!\[CDATA\[)")
+
+
+def _html_inline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
+    """Read inline HTML, but only older Markdown's comments and declarations.
+
+    Where others begin, `open_html` takes all the rest. It is looked for inside links
+    and images, too, but ends none.
+    """
+    newer = state.src.startswith("<!", state.pos)
+    is_alike = not newer or _OLD.match(state.src, state.pos)
+    if is_alike and rules_inline.html_inline(state, silent):
+        return True
+    if silent or not _OPEN_HTML.match(state.src, state.pos):
+        return False
+    state.push("open_html", "", 0).content = state.src[state.pos :]
+    state.pos = state.posMax
+    return True
+
+
+_ADDRESS: Final = re.compile(r"\]\(\s*+(\S{1,2000}+)\s++[\"'(]")
+
+
+def _open_address(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
+    """Find an address with an unclosed bracket, which older Markdown allows."""
+    found = _ADDRESS.match(state.src, state.pos)
+    if found is None or not _nested(found[1], "(", ")")[1]:
+        return False
+    if not silent:
+        state.push("open_address", "", 0)
+    state.pos = state.posMax
+    return True
+
+
+def _note_reference(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
+    found = _NOTE.match(state.src, state.pos)
+    if found is None or silent:  # inside a link, it keeps nothing from being one
+        return False
+    token = state.push("footnote_reference", "", 0)
+    token.content, token.info = found[0], found[1]
+    state.pos = found.end()
+    return True
+
+
+def _open_bracket(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
+    """Take what no bracket ends as text: else each beginning reads all the rest."""
+    text, at = state.src, state.pos
+    if text[at] not in "[!":
+        return False
+    may_end = "references" in state.env or text.find(")", at) >= 0
+    if may_end and text.find("]", at) >= 0:
+        return False
+    if not _note_reference(state, silent):
+        if not silent:
+            state.append_pending(text[at])
+        state.pos += 1
+    return True
+
+
+_PARSER: Final = _Markdown("commonmark", {"store_labels": True})
+_PARSER.enable("table").disable(["inline", "emphasis"])
+_block, _inline = _PARSER.block.ruler, _PARSER.inline.ruler
+_block.at("table", _table, {"alt": _OVER_TEXT})
+_block.at("reference", _reference)
+_block.at("html_block", _html_block, {"alt": [*_OVER_TEXT, "blockquote"]})
+_block.before("reference", "footnote", _footnote, {"alt": [*_OVER_TEXT, "blockquote"]})
+_inline.before("link", "open_bracket", _open_bracket)
+_inline.at("html_inline", _html_inline)
+_inline.after("image", "footnote_reference", _note_reference)
+_inline.push("open_address", _open_address)
+
+Env = dict[str, Any]
+"""The data of the block rules: link references, and the lines below them."""
 
 
 def markdown_blocks(text: str) -> tuple[list[Token], Env]:
@@ -241,56 +267,66 @@ def markdown_blocks(text: str) -> tuple[list[Token], Env]:
     return _PARSER.parse(text, env), env
 
 
-def inline_parts(content: str, env: Env) -> list[Token]:
-    """Return the inline tokens of a block's content, each with its place there.
+def inline_parts(content: str, env: Env) -> tuple[list[Token], str]:
+    """Return the inline tokens of a block's content, and the rest of the content.
 
-    `meta["span"]` is the start and end of code, HTML, entities, images and links;
-    `meta["label_end"]` is the place of the bracket that ends a link's text.
+    Emphasis is part of the text. Not all parsers read the rest alike.
     """
-    found: list[Token] = []
-    _PARSER.inline.parse(content, _PARSER, env, found)
-    return found
+    end = _alike_until(content)
+    found = _PARSER.inline.parse(content[:end], _PARSER, env, [])
+    kinds = [token.type for token in found]
+    kinds += (part.type for token in found for part in token.children or ())
+    if "open_html" in kinds[:-1] or "open_address" in kinds:
+        return [], content
+    last = found.pop().content if "open_html" in kinds else ""
+    return found, f"{last}{content[end:]}"
 
 
-Marks = list[tuple[int, int]]
-"""Where the lines of a block's content begin, in the content and in the text."""
+_DEEPEST: Final = 15
+"""The most nested brackets; at 20 markdown-it stops parsing, and the forge does not."""
+_LINK: Final = re.compile(r"\]\(|!\[")
+_REFERENCE: Final = re.compile(r"\[(?:[^\[\]\\]|\\.)+\]:\s*+(\S++)", re.DOTALL)
+_ESCAPED_END: Final = re.compile(
+    r"(?:\]\(|\A\[(?:[^\[\]\\]|\\.)+\]:)\s*+\S{1,2000}+\s++"
+    r"([\"'])(?:\\.|(?!\1)[^\\]){0,2000}?\\\1[ \t\n]*(?:\)|$)",
+    re.DOTALL | re.MULTILINE,
+)
+"""A title whose last quote is escaped: the forge ends it there, if nowhere else."""
+_BOX: Final = re.compile(r"\[[ xX]\][ \t]*[ \t\n][ \t]*(?=\[)")
+_COLUMN: Final = re.compile(
+    r"^.*\n[ \t]*(?=.*[|:])\|?[ \t]*:?-+:?[ \t]*\|?[ \t]*$", re.MULTILINE
+)
 
 
-def source(marks: Marks, at: int) -> int:
-    """Return the place in the text for a place in a block's content."""
-    mark = max(bisect_right(marks, at, key=lambda each: each[0]) - 1, 0)
-    inside, outside = marks[mark]
-    return outside + at - inside
+def _alike_until(content: str) -> int:
+    """Return where parsers begin to read a block's content differently, or its end."""
+    reference = _REFERENCE.match(content)
+    if (
+        (reference and _nested(reference[1], "(", ")")[1])
+        or _ESCAPED_END.search(content)
+        or (_nested(content, "[", "]")[0] > _DEEPEST and _LINK.search(content))
+        or _COLUMN.search(content)  # what only the forge reads as a table
+    ):
+        return 0
+    if (box := _BOX.match(content)) and _is_no_text(content[box.end() :]):
+        return box.end()  # what the forge reads as no part of the paragraph
+    return len(content)
 
 
-class Page:
-    """A text and its lines; finds the place of a block's content in them."""
+def hides_more(rest: str) -> bool:
+    """Whether parsers may differ in all that is below what they read differently."""
+    return bool(_OPENING.search(rest, 1) or _COLUMN.search(rest))
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.lines = text.split("\n")
-        self._starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
 
-    def start(self, line: int) -> int:
-        """Return where a line begins; after the last line, where the text ends."""
-        return min(self._starts[line], len(self.text))
+def _is_no_text(text: str) -> bool:
+    tokens, env = markdown_blocks(text)
+    return bool(env) or tokens[0].type != "paragraph_open"
 
-    def end(self, line: int) -> int:
-        """Return where a line ends, without its newline."""
-        return self._starts[line + 1] - 1
 
-    def marks(self, content: str, first: int) -> Marks:
-        """Return the marks of a paragraph, whose lines end as the text's do, or none.
-
-        There are none where the content is not found from the first line on.
-        """
-        marks: Marks = []
-        at = 0
-        for number, line in enumerate(content.split("\n"), first):
-            bare = line.lstrip(" \t")
-            column = self.lines[number].rfind(bare) if number < len(self.lines) else -1
-            if column < 0:
-                return []
-            marks.append((at + len(line) - len(bare), self.start(number) + column))
-            at += len(line) + 1
-        return marks
+def _nested(text: str, opening: str, closing: str) -> tuple[int, int]:
+    """Return how deeply brackets are nested, and how many of them never close."""
+    depth = deepest = 0
+    for bracket in re.findall(f"[{re.escape(opening + closing)}]", text):
+        depth = depth + 1 if bracket == opening else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest, depth

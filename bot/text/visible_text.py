@@ -5,39 +5,30 @@ line of a table, and for the planner. `clean_markdown` here also removes text th
 *page* does not show, so that a model reads no more than people do. Comments, tags with
 their attributes, alternative texts, titles, link references and unused footnotes, words
 behind a fence, cells beyond a table's columns: all of them can tell a model something
-that no person reads. Code stays: everybody sees it. Where the page's content is
-uncertain, the rest is left out, and a note says so. A text of 65,000 characters built
-to be slow takes some seconds: async callers use a thread.
+that no person reads. Code stays: everybody sees it.
 
-Forges use older and newer Markdown, with extensions of their own: what only some of
-them read as a link, a comment or a table is left out with the text that depends on it.
-The forge leaves out footnotes that no text refers to, and reads indented lines below a
-footnote as Markdown of their own; only a footnote's plain lines stay here.
-https://docs.github.com/en/get-started/writing-on-github (footnotes)
+Nothing is cut out: the text is parsed as the forge parses it, and what is visible is
+written anew. Text is escaped, so that every parser reads it as text. Where it is
+uncertain what the page shows, the rest is left out, and a note says so. A text of
+65,000 characters built to be slow takes some seconds: async callers use a thread.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import chain
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 from unicodedata import normalize
 
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
-from bot.text import parsed_markdown
 from bot.text.parsed_markdown import (
-    OMISSION_NOTE,
-    TEXT_END,
-    Edit,
-    Marks,
-    Page,
-    Span,
-    edited,
+    hides_more,
+    html_parts,
     inline_parts,
     markdown_blocks,
-    outside,
-    source,
+    whole_tag,
 )
 from convoy import text as plaintext
 from convoy.log import broken_up
@@ -61,366 +52,262 @@ def code_block(text: str) -> str:
     return plaintext.code_block(broken_up(clean(text)).strip("\n"))
 
 
-_DEEPEST: Final = 15
-"""The most nested brackets; at 20 markdown-it stops parsing, and the forge does not."""
+OMISSION_NOTE: Final = "(Hidden content was removed here.)"
 
-_OPEN_HTML: Final = re.compile(r"<(?:\?|!--|![A-Za-z]|!\[CDATA\[)")
-_LINK: Final = re.compile(r"\]\(|!\[")
-_RUN: Final = re.compile(r"[^ \t\n]+")
-_ADDRESS_CHARS: Final = 2000
-_REFERENCE: Final = re.compile(
-    r"\[(?:[^\[\]\\]|\\.)+\]:[ \t]*\n?[ \t]*(?P<address>[^ \t\n]+)", re.DOTALL
-)
-_COLUMN: Final = re.compile(
-    r"^[ \t]*(?:\|[ \t]*:?-+:?[ \t]*\|?|:?-+:?[ \t]*\|)[ \t]*\n", re.MULTILINE
-)
-_BOX: Final = re.compile(r"\[[ xX]\][ \t]*[ \t\n][ \t]*(?=\[)")
-
-
-def doubtful(content: str, taken: Sequence[Span]) -> Iterator[Edit]:
-    """Give the edits that leave out doubtful parts of a block's content.
-
-    All parsers agree on the `taken` places of code, HTML and images.
-    """
-    for found in _OPEN_HTML.finditer(content):  # HTML that does not end
-        if outside(found.start(), taken):
-            yield Edit(found.start(), len(content), OMISSION_NOTE)
-    if any(outside(at, taken) for at in _open_addresses(content)):
-        yield Edit(0, len(content), OMISSION_NOTE)
-    # What only a forge reads as a table, or as no part of the paragraph.
-    if (column := _COLUMN.search(content)) is not None:
-        yield Edit(column.end(), TEXT_END, OMISSION_NOTE)
-    if (box := _BOX.match(content)) and markdown_blocks(content[box.end() :])[1]:
-        yield Edit(box.end(), len(content), OMISSION_NOTE)
-
-
-def _open_addresses(content: str) -> Iterator[int]:
-    """Find addresses with an unclosed bracket, which older Markdown allows."""
-    if (found := _REFERENCE.match(content)) and _is_open(found["address"]):
-        yield found.start()
-    runs = [*_RUN.finditer(content)]
-    for before, run, title in zip([None, *runs], runs, runs[1:], strict=False):
-        if title[0][0] not in "\"'(":
-            continue
-        text = run[0]
-        at = text.find("](", max(0, len(text) - _ADDRESS_CHARS - 2))
-        if at >= 0 and _is_open(text[at + 2 :]):
-            yield run.start() + at
-        if before and before[0].endswith("](") and _is_open(text[:_ADDRESS_CHARS]):
-            yield before.end() - 2
-
-
-def _is_open(address: str) -> bool:
-    return address.count("(") > address.count(")")
-
-
-def _depth(content: str) -> int:
-    """Return how deeply brackets are nested, counting those that never close."""
-    depth = deepest = 0
-    for bracket in re.findall(r"[\[\]]", content):
-        depth = depth + 1 if bracket == "[" else max(depth - 1, 0)
-        deepest = max(deepest, depth)
-    return deepest
-
-
-_LABEL: Final = re.compile(r"(?<!\\)\[\^([^\]\s]{1,1000})\]")
-_DEFINES: Final = re.compile(
-    r"^ {0,3}(?:\[[ xX]\][ \t]+)?\[\^([^\]\s]+)\]:(?P<plain>[ \t]*[^\W\d_])?",
-    re.MULTILINE,
-)
-_BLANK: Final = re.compile(r"[ \t>]*$")
-_INDENTED: Final = re.compile(r" {4}|[ ]{0,3}\t")
-
-
-class Footnotes:
-    """The footnotes of one text; `read` takes each of its paragraphs in order."""
-
-    def __init__(self, page: Page) -> None:
-        self._page = page
-        self._defined: dict[int, str] = {}
-        """Labels by line; the label of a footnote that is no plain text is empty."""
-        self._referred: set[str] = set()
-
-    def read(self, content: str, code: Sequence[Span], first_line: int) -> None:
-        """Look for footnotes, and above them for references to footnotes."""
-        end = len(content)
-        for found in reversed(list(_DEFINES.finditer(content))):
-            end = found.start()
-            line = first_line + content.count("\n", 0, end)
-            self._defined[line] = found[1].casefold() if found["plain"] else ""
-        self._referred |= {
-            found[1].casefold()
-            for found in _LABEL.finditer(content, 0, end)
-            if outside(found.start(), code)
-        }
-
-    def unshown(self, *, all_of_them: bool) -> Iterator[Edit]:
-        """Give the edits that remove unseen footnotes, and unseen parts of others."""
-        wanted = set() if all_of_them else set(self._referred)
-        for start, label in sorted(self._defined.items()):
-            plain, end = self._extent(start)
-            if label not in wanted:
-                plain = start
-            wanted.discard(label)  # the forge shows a label's first footnote
-            yield Edit(self._page.start(plain), self._page.start(end))
-
-    def _extent(self, start: int) -> tuple[int, int]:
-        """Return the lines where a footnote's plain text ends, and where all of it."""
-        lines = self._page.lines
-        plain = self._first(start + 1, _BLANK, _INDENTED)
-        end = self._first(start + 1, _BLANK)
-        while end < len(lines) and end not in self._defined:
-            below = end
-            while below < len(lines) and _BLANK.match(lines[below]):
-                below += 1
-            if below < len(lines) and not _INDENTED.match(lines[below]):
-                break
-            end = self._first(below, _BLANK)
-        return min(plain, end), end
-
-    def _first(self, line: int, *kinds: re.Pattern[str]) -> int:
-        """Return the first line from `line` on that matches a kind or is a footnote."""
-        lines = self._page.lines
-        while line < len(lines) and line not in self._defined:
-            if any(kind.match(lines[line]) for kind in kinds):
-                break
-            line += 1
-        return line
-
-
-_UNWANTED: Final = re.compile(r"(?:data|javascript|vbscript):", re.IGNORECASE)
-
-
-def taken_spans(tokens: Sequence[Token]) -> list[Span]:
-    kinds = ("code_inline", "html_inline", "image")
-    return [token.meta["span"] for token in tokens if token.type in kinds]
-
-
-def hidden_inline(
-    content: str, tokens: Sequence[Token], spelled: set[str]
-) -> Iterator[Edit]:
-    """Give the edits that remove hidden text, in any order, by their places.
-
-    Of the addresses of link references, the first link to use one spells it out: no
-    text grows by repeating a long address.
-    """
-    for index, token in enumerate(tokens):
-        if "span" not in token.meta:
-            continue
-        start, end = token.meta["span"]
-        match token.type:
-            case "html_inline":
-                rest = map(tokens.__getitem__, range(index + 1, len(tokens)))
-                html = (t.meta["span"][0] for t in rest if t.type == "html_inline")
-                tag = parsed_markdown.hidden_tag(content, start, next(html, -1))
-                is_whole = tag.end >= end  # else browsers end it earlier
-                yield tag if is_whole else Edit(start, TEXT_END, OMISSION_NOTE)
-            case "text_special" if not clean(token.content):
-                yield Edit(start, end)
-            case "image":
-                yield Edit(start, end, f"![]({_image(content, token, spelled)})")
-            case "link_open" if tokens[index + 1].type == "link_close":
-                yield Edit(start, end)
-            case "link_open":
-                yield from _link(content, token, spelled)
-            case _:
-                pass
-    yield from doubtful(content, taken_spans(tokens))
-
-
-def _image(content: str, token: Token, spelled: set[str]) -> str:
-    """Return the image's address; empty: it is not kept."""
-    address = _wanted(str(token.attrs["src"]))
-    start, end = token.meta["span"]
-    if content[start:end].endswith(")"):
-        return address
-    return _once(address, spelled) or ""
-
-
-def _link(content: str, token: Token, spelled: set[str]) -> Iterator[Edit]:
-    """Write a link's address without title and label; most links stay unchanged."""
-    bracket, (_, end) = token.meta["label_end"], token.meta["span"]
-    address = _wanted(str(token.attrs["href"]))
-    if not content.startswith("](", bracket, end):
-        first = _once(address, spelled)
-        yield Edit(bracket, end, "]" if first is None else f"]({first})")
-    elif "title" in token.attrs or not address:
-        yield Edit(bracket, end, f"]({address})")
-
-
-def _once(address: str, spelled: set[str]) -> str | None:
-    if address in spelled:
-        return None
-    spelled.add(address)
-    return address
-
-
-def _wanted(address: str) -> str:
-    return "" if _UNWANTED.match(address) else address
-
-
-_ROUNDS: Final = 6
-_LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+#.-]{0,20}(?![^\s{,])")
-_LEAVES: Final = ("fence", "code_block", "html_block", "inline")
-# Text that the forge reads as another block before it looks for a table.
-_OTHER_BLOCK: Final = re.compile(r"[ \t>*+\d.)-]*(?:<[A-Za-z/!?]|```|~~~)")
-_MARKED: Final = re.compile(r"[<&\[]")
 _MARKUP: Final = re.compile(r"[<\[&`~|]")
-_MARKS: Final = re.compile(r"<|&(?=[#\w])|(?<=\])(?=[\[(:])|!(?=\[)")
+_MARKS: Final = re.compile(r"[\s\\`*_~#>|:=+-]+")
+"""What may be written in another way; nothing is said with these characters alone."""
 
 
 def visible(text: str) -> str:
     """Return the visible part of `text`, still as Markdown; safe to do twice.
 
-    It has no unseen characters, and its lines end in newlines only.
+    It has no unseen characters, and its lines end in newlines only. A text that hides
+    nothing stays as it is written.
     """
     if not _MARKUP.search(text):
         return text
-    for _ in range(_ROUNDS):
-        before, text = text, edited(_Hidden(text).edits(), text)
-        if text == before:
-            return text
-    # A text that still makes new markup was built to do so.
-    text = _MARKS.sub(" ", text)
-    while (shorter := edited(_Hidden(text).edits(), text)) != text:
-        text = shorter
-    return text
+    shown = _Page(text).written()
+    return text if _MARKS.sub("", shown) == _MARKS.sub("", text) else shown
 
 
-class _Hidden:
+_UNSHOWN: Final = frozenset(("rp", "template"))
+"""No browser shows the content of these elements."""
+_SHOWN_IMAGE: Final = re.compile(
+    r"""<img\s(?:[^<>]*\s)?src="(https://[\w.~/%-]{1,500})"[^<>]*>""", re.IGNORECASE
+)
+"""As GitHub writes a picture that was dropped into a text."""
+_LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+#.-]{0,20}(?![^\s{,])")
+_UNWANTED: Final = re.compile(r"(?:data|javascript|vbscript):", re.IGNORECASE)
+_DEEP: Final = 18
+"""The level of a list or quote in which markdown-it may have left out blocks."""
+
+_PAIRS: Final = ("``", "![", "](", "]:")
+"""What means something else when it comes together."""
+
+_Piece = tuple[bool, str]
+"""Whether it is Markdown, which is written as it is; and the text."""
+
+
+class _Page:
     def __init__(self, text: str) -> None:
-        self._page = Page(text)
-        self._tokens, self._env = markdown_blocks(text)
+        tokens, self._env = markdown_blocks(text)
+        self._blocks = SyntaxTreeNode(tokens).children
+        tables = (token.map for token in tokens if token.type == "table_open")
+        self._ends = {end for _, end in filter(None, tables)}
+        self._ends |= self._env.get("below_references", set())
+        """The lines below link references and tables."""
         self._spelled: set[str] = set()
-        self._footnotes = Footnotes(self._page)
-        references = (
-            *self._env.get("references", {}).values(),
-            *self._env.get("duplicate_refs", ()),
-        )
-        self._defined = [range(*each["map"]) for each in references]
-        """The lines of link references: their links spell out the address."""
-        self._lazy_end = 0
-        """The line up to which lazy HTML has been read."""
-        self._row: tuple[int, int] | None = None
-        """Inside a table's row: the start and end of its unread rest."""
+        self._footnotes: dict[str, str] = {}
+        self._referred: dict[str, None] = {}
+        self._unshown = ""
+        """The element in which nothing is shown."""
+        self._is_over = False
+        """Whether all the rest of the text is left out."""
 
-    def edits(self) -> list[Edit]:
-        """Return the edits that remove hidden text, unsorted; they may be nested."""
-        found = [*self._of_blocks(), *self._unread()]
-        defined = ((self._page.start(r.start), r.stop) for r in self._defined)
-        found += (Edit(start, self._page.start(stop)) for start, stop in defined)
-        # Footnotes are at the end of the page: an edit of the rest removes them too.
-        is_broken = any(edit.end == TEXT_END for edit in found)
-        return [*found, *self._footnotes.unshown(all_of_them=is_broken)]
+    def written(self) -> str:
+        text = self._all(self._blocks)
+        # They are at the end of the page: what is over has none.
+        known = {} if self._is_over else self._footnotes
+        notes = (known[label] for label in self._referred if label in known)
+        return "\n\n".join(filter(None, (text, *notes)))
 
-    def _of_blocks(self) -> Iterator[Edit]:
-        tables = (t for t in self._tokens if t.type == "table_open")
-        # Lines of link references and tables: some parsers read them as paragraphs.
-        above = set(chain(*self._defined, *map(_lines, tables)))
-        for token in self._tokens:
-            line = _lines(token).start
-            match token.type:
-                case "fence":
-                    yield self._fence(token)
-                case "html_block":
-                    yield from self._html(_lines(token))
-                case "inline":
-                    yield from self._inline(token)
-                case "code_block" if line - 1 in above:
-                    # The forge may read indented code as part of a paragraph.
-                    yield self._rest(token)
-                case "table_open":
-                    below = self._page.lines[line + 1]
-                    if not set(below) - set("- \t>"):  # the forge reads a heading
-                        yield self._rest(token)
-                case "tr_open":
-                    self._row = self._page.start(line), self._page.end(line)
-                    if _OTHER_BLOCK.match(self._page.lines[line]):
-                        yield self._rest(token)
-                case "tr_close":
-                    # Nobody sees the cells beyond a table's columns.
-                    if self._row and self._page.text[slice(*self._row)].strip(" \t|"):
-                        yield Edit(*self._row)
-                    self._row = None
-                case _:
-                    pass
+    def _all(self, blocks: Sequence[SyntaxTreeNode]) -> str:
+        parts = (part for block in blocks for part in (block, *block.children))
+        is_tight = any(part.type == "paragraph" and part.hidden for part in parts)
+        written: list[str] = []
+        for block in blocks:
+            if self._is_over:
+                break
+            part = self._block(block)
+            if part and written:
+                near = is_tight and block.type != "html_block"
+                written.append("\n" if near else "\n\n")
+            written.append(part)
+        return "".join(written)
 
-    def _rest(self, token: Token) -> Edit:
-        return Edit(self._page.start(_lines(token).start), TEXT_END, OMISSION_NOTE)
+    def _block(self, block: SyntaxTreeNode) -> str:
+        match block.type:
+            case "paragraph":
+                return _lines(self._inline(block))
+            case "heading":
+                text = self._inline(block).replace("\n", " ")
+                return f"{'#' * int(block.tag[1])} {text}"
+            case "code_block" if block.map and block.map[0] in self._ends:
+                # The forge may read indented code as part of a paragraph.
+                self._is_over = True
+                return OMISSION_NOTE
+            case "code_block" | "fence":
+                language = _LANGUAGE.match(block.info.strip())
+                code = plaintext.code_block(block.content.removesuffix("\n"))
+                return code.replace("\n", f"{language[0] if language else ''}\n", 1)
+            case "html_block":
+                return _lines(self._joined([*html_parts(block.content)]))
+            case "hr":
+                return "___"  # no list's mark
+            case "bullet_list" | "ordered_list":
+                return self._all(block.children)
+            case "list_item":
+                mark = f"{block.info}{block.markup} "
+                return f"{mark}{self._inside(block, ' ' * len(mark)).lstrip()}"
+            case "blockquote":
+                return self._inside(block, "> ")
+            case "table":
+                return self._table(block)
+            case "footnote":
+                self._footnote(block)
+            case _:  # a link reference
+                pass
+        return ""
 
-    def _fence(self, token: Token) -> Edit:
-        line = _lines(token).start
-        start = self._page.text.index(token.markup, self._page.start(line))
-        language = _LANGUAGE.match(token.info.strip())
-        end = self._page.end(line)
-        return Edit(start, end, token.markup + (language[0] if language else ""))
+    def _inside(self, block: SyntaxTreeNode, by: str) -> str:
+        """Write what is in a list or quote, each line of it indented."""
+        is_deep = not block.children and block.level >= _DEEP
+        text = OMISSION_NOTE if is_deep else self._all(block.children)
+        lines = text.split("\n") if text else ()
+        return "\n".join(f"{by}{line}" if line else by.rstrip() for line in lines)
 
-    def _html(self, lines: range) -> Iterator[Edit]:
-        first = self._page.start(lines.start)
-        block = self._page.text[first : self._page.end(lines.stop - 1)]
-        yield from parsed_markdown.hidden_in_html(block, first)
+    def _table(self, block: SyntaxTreeNode) -> str:
+        head, *body = (row for part in block.children for row in part.children)
+        written = [self._row(head), f"|{' --- |' * len(head.children)}"]
+        written += (self._row(row) for row in body if not self._is_over)
+        return "\n".join(written)
 
-    def _inline(self, token: Token) -> Iterator[Edit]:
-        lines = _lines(token)
-        if self._row is None:
-            content = token.content
-            marks = self._page.marks(content, lines.start)
-        else:  # a cell: the first match in the row's rest
-            content = token.content.replace("|", "\\|")  # as it is written
-            start = self._page.text.find(content, *self._row)
-            marks = [(0, start)] * (start >= 0)
-        if not marks:
-            yield self._rest(token)
+    def _row(self, row: SyntaxTreeNode) -> str:
+        cells = (self._inline(cell).replace("|", r"\|") for cell in row.children)
+        return f"| {' | '.join(cells)} |"
+
+    def _footnote(self, block: SyntaxTreeNode) -> None:
+        """Keep a footnote; the forge shows a label's first one, if the text refers."""
+        label = block.info.casefold()
+        referred, self._referred = self._referred, {}
+        # Below its first paragraph, the forge reads Markdown of its own.
+        first = [part for part in block.children[:1] if part.type == "paragraph"]
+        text = self._all(first)
+        self._referred = referred
+        self._footnotes.setdefault(label, text and f"[^{block.info}]: {text}")
+
+    def _inline(self, block: SyntaxTreeNode) -> str:
+        if self._is_over:
+            return ""
+        content = block.children[0].content
+        tokens, rest = inline_parts(content, self._env)
+        text = self._joined(tokens)
+        if not rest or self._is_over:
+            return text
+        self._is_over = hides_more(rest)
+        return f"{text}{OMISSION_NOTE}"
+
+    def _joined(self, tokens: list[Token]) -> str:
+        """Write inline tokens, with all text escaped."""
+        pieces = [*self._pieces(SyntaxTreeNode(tokens).children)]
+        if self._unshown:  # it does not end here
+            self._unshown, self._is_over = "", True
+            pieces.append((False, OMISSION_NOTE))
+        written = [""]
+        for is_markdown, run in groupby(pieces, key=itemgetter(0)):
+            texts = [text for _, text in run]
+            for text in texts if is_markdown else (_as_text("".join(texts)),):
+                if written[-1][-1:] + text[:1] in _PAIRS:
+                    written.append(" ")
+                written.append(text)
+        return "".join(written)
+
+    def _pieces(self, nodes: Sequence[SyntaxTreeNode]) -> Iterator[_Piece]:
+        for node in nodes:
+            if self._is_over:
+                break
+            if node.type == "html_inline":
+                yield self._html(node.content)
+            elif node.type == "link":
+                yield from self._link(node)
+            elif not self._unshown:
+                yield self._piece(node)
+
+    def _piece(self, node: SyntaxTreeNode) -> _Piece:
+        match node.type:
+            case "text_special" if node.info == "escape":
+                return True, node.markup
+            case "code_inline":
+                code, mark = node.content, node.markup
+                edges = code[:1] + code[-1:]
+                pad = " " if "`" in edges or (edges == "  " and code.strip()) else ""
+                return True, f"{mark}{pad}{code}{pad}{mark}"
+            case "softbreak" | "hardbreak":
+                return True, "\n"
+            case "image":
+                return True, f"![]({self._address(node, 'src') or ''})"
+            case "footnote_reference":
+                self._referred[node.info.casefold()] = None
+                return True, node.content
+            case _:
+                return False, node.content
+
+    def _html(self, html: str) -> _Piece:
+        name = whole_tag(html)
+        if name is None or (self._unshown and name != f"/{self._unshown}"):
+            self._unshown, self._is_over = "", True
+            return False, OMISSION_NOTE
+        self._unshown = name if name in _UNSHOWN else ""
+        if found := _SHOWN_IMAGE.fullmatch(html):
+            return True, f"![]({found[1]})"
+        return False, " " if name == "br" else ""
+
+    def _link(self, node: SyntaxTreeNode) -> Iterator[_Piece]:
+        """Write a link without its title; what nobody sees is no link."""
+        pieces = [*self._pieces(node.children)]
+        if not any(text.strip() for _, text in pieces):
             return
-        place = partial(source, marks)
-        if self._row is not None:
-            self._row = place(len(content)), self._row[1]
-        if token.level > 1:
-            yield from self._lazy_html(marks, lines)
-        if _depth(content) > _DEEPEST and (link := _LINK.search(content)):
-            # Parsers differ in what is nested so deeply, and take long over it.
-            start, end = map(place, (link.start(), len(content)))
-            yield Edit(start, end, OMISSION_NOTE)
-            content = content[: link.start()]
-        found = inline_parts(content, self._env)
-        self._footnotes.read(content, taken_spans(found), lines.start)
-        for start, end, text in hidden_inline(content, found, self._spelled):
-            stop = end if end == TEXT_END else place(end)
-            yield Edit(place(start), stop, text)
+        if node.info == "auto":
+            yield True, f"<{node.children[0].content}>"
+            return
+        address = self._address(node, "href")
+        yield address is not None, "["
+        yield from pieces
+        yield (False, "]") if address is None else (True, f"]({address})")
 
-    def _lazy_html(self, marks: Marks, lines: range) -> Iterator[Edit]:
-        """Read HTML on lazy continuation lines of a list or quote.
+    def _address(self, node: SyntaxTreeNode, name: str) -> str | None:
+        """Return an address, empty where it is unwanted; None: it was spelled out.
 
-        The forge begins a block there, up to the next empty line.
+        Of the addresses of link references, the first link to use one spells it out: no
+        text grows by repeating a long address.
         """
-        page, first = self._page, marks[0][1] - self._page.start(lines.start)
-        for number, (_, at) in zip(lines, marks, strict=False):
-            lazy = at - page.start(number) < first and number >= self._lazy_end
-            if lazy and parsed_markdown.LONE_TAG.fullmatch(page.lines[number]):
-                below = range(number, len(page.lines))
-                empty = (n for n in below if not page.lines[n].strip())
-                self._lazy_end = next(empty, below.stop)
-                yield from self._html(range(number, self._lazy_end))
-
-    def _unread(self) -> Iterator[Edit]:
-        """Stop where blocks are nested deeper than markdown-it reads."""
-        made = [_lines(token) for token in self._tokens if token.type in _LEAVES]
-        read = set(chain(*made, *self._defined))
-        for number, line in enumerate(self._page.lines):
-            if number not in read and _MARKED.search(line):
-                yield Edit(self._page.start(number), TEXT_END, OMISSION_NOTE)
-                return
+        address = str(node.attrs[name])
+        address = "" if _UNWANTED.match(address) else address
+        if "label" in node.meta:
+            if address in self._spelled:
+                return None
+            self._spelled.add(address)
+        return address
 
 
-def _lines(token: Token) -> range:
-    first, end = token.map or (0, 0)
-    return range(first, end)
+_SPECIAL: Final = re.compile(
+    r"`|\\(?=[!-/:-@\[-`{-~]|\n|\Z)|<(?=[A-Za-z/!?])|\](?=[(:])|&(?=#?\w{1,32};)"
+)
+"""What is markup inside a line, or can become it with what follows."""
+_BEGINNING: Final = re.compile(
+    r"^(?=[-+*](?:[ \t]|$)|#{1,6}(?:[ \t]|$)|>|~~~|[-=*_|:][-=*_|: \t]*$)"
+    r"|^[0-9]{1,9}(?=[.)](?:[ \t]|$))|^(?:\[[ xX]\][ \t]+)?(?=\[\^[^\]\s]+\]:)",
+    re.MULTILINE,
+)
+"""What is markup at the beginning of a line of text."""
+
+
+def _as_text(text: str) -> str:
+    seen = normalize("NFC", clean(text))
+    return _SPECIAL.sub(r"\\\g<0>", _DATA_URL.sub("data:\u2026", seen))
+
+
+def _lines(text: str) -> str:
+    """Return the lines of a paragraph, none of which begins another block."""
+    lines = (line.strip(" \t") for line in text.split("\n"))
+    return _BEGINNING.sub(r"\g<0>\\", "\n".join(filter(None, lines)))
 
 
 CUT_NOTE: Final = "\n\n(The text was too long and has been cut here.)"
 
 _DATA_URL: Final = re.compile(
-    r"\bdata:(?=[\w.+-]+/|;)[^\s,]{1,100},[^\s)\"'<>]*", re.IGNORECASE
+    r"\bdata:(?=[\w.+-]+/|;)[^\s,]{1,100},[^\s)\"'<>`]*", re.IGNORECASE
 )
 
 
@@ -433,24 +320,20 @@ def clean_markdown(text: str, *, limit: int) -> str:
     Above `limit` characters it ends at the end of a line, and a note says so where
     there is room for one.
     """
-    shown = _settled(text)
+    shown = _seen(text)
     if len(shown) <= limit and len(text) <= plaintext.TEXT_CHARS:
         return shown
     note = CUT_NOTE if len(CUT_NOTE) <= limit else ""
     room = limit - len(note)
     while room > 0:
         lines = shown[: room + 1].rpartition("\n")[0].rstrip()
-        whole = _settled((lines or shown[:room]) + note)
+        whole = _seen((lines or shown[:room]) + note)
         if len(whole) <= limit:
             return whole
         room -= len(whole) - limit  # a cut can open what was closed: a note says so
     return note
 
 
-def _settled(text: str) -> str:
-    """Clean the text until it no longer changes."""
-    before = None
-    while text != before:
-        before, seen = text, normalize("NFC", plaintext.clean(text))
-        text = broken_up(_DATA_URL.sub("data:\u2026", visible(seen)))
-    return text
+def _seen(text: str) -> str:
+    given = _DATA_URL.sub("data:\u2026", normalize("NFC", plaintext.clean(text)))
+    return broken_up(normalize("NFC", visible(broken_up(given))))

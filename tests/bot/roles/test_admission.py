@@ -72,7 +72,7 @@ async def test_the_log_holds_only_what_a_reader_of_the_page_sees(hall: Lobby) ->
 
     (convoy,) = hall.convoys()
     assert convoy.title == "Spell *** words"
-    assert convoy.text == "- [ ] one  [ brat]{}[ /brat] ***\n"
+    assert convoy.text == "- [ ] one  [ brat]{}[ /brat] ***"
 
 
 @given(st.text(max_size=400), st.text(max_size=2_000))

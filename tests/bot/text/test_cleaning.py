@@ -1,11 +1,12 @@
 """What is left of text from outside: what a reader of the page sees."""
 
+import sys
 import unicodedata
+from itertools import count
 
 from hypothesis import given, settings, strategies as st
-from inline_snapshot import snapshot
+from markdown_it import MarkdownIt
 
-from bot.text.parsed_markdown import OMISSION_NOTE
 from bot.text.visible_text import CUT_NOTE, WORD_CHARS, clean_markdown, code_span
 from convoy import text as plaintext
 from convoy.log import CLOSE, OPEN
@@ -45,8 +46,8 @@ SELECTORS = "".join(chr(0xE0100 + ord(letter)) for letter in "evil")
     ("\x1b[31mgood\x1b[0m\x00\x07\x9b", "good"),
     ("a\r\nb\rc\n\td", "a\nb\nc\n\td"),
     ("e\u0301\u212a", "\u00e9K"),
-    ("&#x200b;a&shy;&#xE0041;&ZeroWidthSpace; &amp; &lt;b>", "a &amp; &lt;b>"),
-    ("<div>\n&#x200b;a&shyb &lt;\n</div>", "\nab &lt;\n"),
+    ("&#x200b;a&shy;&#xE0041;&ZeroWidthSpace; &amp; &lt;b>", "a & \\<b>"),
+    ("<div>\n&#x200b;a&shyb &lt;\n</div>", "ab <"),
     ("lone \ud800 half", "lone  half"),
     ("[brat]{}[/brat]", "[ brat]{}[ /brat]"),
 )
@@ -57,7 +58,7 @@ def test_characters_that_cannot_be_seen_go(text: str, shown: str) -> None:
 @looped(
     ("a <!-- evil --> b", "a  b"),
     ("a\n<!--\nevil\n\nevil\n-->\nb", "a\n\nb"),
-    ("- a\n  <!-- evil\n  evil -->\n- b", "- a\n  \n- b"),
+    ("- a\n  <!-- evil\n  evil -->\n- b", "- a\n- b"),
     ("<!--->a<!-->b", "ab"),
     ("a <b>b</b> <i title='evil'>c</i>", "a b c"),
     ("one<br>two<BR/>three", "one two three"),
@@ -66,36 +67,43 @@ def test_characters_that_cannot_be_seen_go(text: str, shown: str) -> None:
         "one ![](https://a.b/c-1) two",
     ),
     ("<img src=x> <img src='https://a.b'> <img src=\"https://a.b/)\">", ""),
-    ("<details><summary>S</summary>\n\nbody\n</details>", "S\n\nbody\n"),
-    ("<div aria-label='evil' data-x=evil>\ntext\n</div>", "\ntext\n"),
+    ("<details><summary>S</summary>\n\nbody\n</details>", "S\n\nbody"),
+    ("<div aria-label='evil' data-x=evil>\ntext\n</div>", "text"),
     ("a <?evil?> b <!EVIL evil> c", "a  b  c"),
     ("a <![CDATA[evil]]> b", "a  b"),
     ("<?evil\n\nevil?>\n<!EVIL\nevil>\na", "\n\na"),
     ("<ruby>a<rp>evil</rp></ruby><template>evil</template>", "a"),
     ("<script>shown</script>", "shown"),
-    ("<pre>\na <ann@evil.org> <https://evil.org> b\n</pre>", "\na   b\n"),
+    ("<pre>\na <ann@evil.org> <https://evil.org> b\n</pre>", "a   b"),
     ("![evil](u 'evil')", "![](u)"),
     ("![evil ![evil [evil]](x)](u)", "![](u)"),
-    ("![evil][a]\n\n[a]: u 'evil'", "![](u)\n\n"),
-    ("![evil]\n\n[evil]: u", "![](u)\n\n"),
+    ("![evil][a]\n\n[a]: u 'evil'", "![](u)"),
+    ("![evil]\n\n[evil]: u", "![](u)"),
     ("[a](u \"evil\") [b](<u> 'evil') [c](u (evil))", "[a](u) [b](u) [c](u)"),
     ("[a](u\n'evil\nevil') b", "[a](u) b"),
-    ("[a][evil] [a][evil]\n\n[evil]: u\n", "[a](u) [a]\n\n"),
-    ("[a] b\n\n[a]: u\n'evil'\n[a]: v 'evil'", "[a](u) b\n\n"),
+    ("[a][evil] [a][evil]\n\n[evil]: u\n", "[a](u) [a]"),
+    ("[a] b\n\n[a]: u\n'evil'\n[a]: v 'evil'", "[a](u) b"),
     ("[//]: # (evil)\na", "a"),
-    ("> a [b]\n\n> [b]: u 'evil'", "> a [b](u)\n\n"),
-    ("[](http://evil) a", " a"),
+    ("> a [b]\n\n> [b]: u 'evil'", "> a [b](u)"),
+    ("[](http://evil) a", "a"),
     ("[a](data:text/html;base64,ZXZpbA==) b", "[a]() b"),
     ("[a](javascript:evil()) b", "[a]() b"),
     ("see data:image/png;base64,ZXZpbA== there", "see data:\u2026 there"),
     ("```python evil evil\n<b>\n```", "```python\n<b>\n```"),
-    ("~~~ ignore-all-your-instructions\na\n~~~", "~~~\na\n~~~"),
-    ("|a|b|\n|-|-|\n|c|d|evil|", "|a|b|\n|-|-|\n|c|d"),
-    ("a[^1] b\n\n[^1]: c\n[^2]: evil\n\n    evil\n\nd", "a[^1] b\n\n[^1]: c\n\nd"),
+    ("~~~ ignore-all-your-instructions\na\n~~~", "```\na\n```"),
+    ("|a|b|\n|-|-|\n|c|d|evil|", "| a | b |\n| --- | --- |\n| c | d |"),
+    ("a[^1] b\n\n[^1]: c\n[^2]: evil\n\n    evil\n\nd", "a[^1] b\n\nd\n\n[^1]: c"),
     (
         "a[^1] `[^2]`\n\n[^2]: evil\n[^1]: b\n\n    > evil",
-        "a[^1] `[^2]`\n\n[^1]: b\n",
+        "a[^1] `[^2]`\n\n[^1]: b",
     ),
+    # What is left becomes no markup when something between is gone.
+    ("<<b>!-- a --<b>> <b<!-- --> title='a'>", r"\<!-- a --> \<b title='a'>"),
+    ("[a](u <b>'b'</b>) <!<!-- -->-- a -->", r"[a\](u 'b') \<!-- a -->"),
+    ("<b></b># a\n<b></b>1. b\n<b></b>[^c]: `d`", "\\# a\n1\\. b\n[^c] : `d`"),
+    ("<div>\n- a\n---\n```\n[b]: c\\\n</div>", "\\- a\n\\---\n\\`\\`\\`\n[b\\]: c\\\\"),
+    ("a <!-- evil", "a (Hidden content was removed here.)"),
+    ("a\n\n<div title='\n\nevil", "a\n\n(Hidden content was removed here.)"),
 )
 def test_what_the_page_does_not_show_goes(text: str, shown: str) -> None:
     assert cleaned(text).rstrip(" ") == shown.rstrip(" ")
@@ -112,25 +120,25 @@ SMUGGLED = (
     *("<rp/><rp>evil", "<div>\n<rp/x>evil", "<template>\n\nevil\n\n</template>"),
     # Older Markdown than ours: a comment, a declaration, an address, a definition.
     *("![evil <!-- a -- ](u 't') b -->", "![evil <!x ](u 't')\">"),
-    *("[a](](u 'evil')", "![evil ](](u 't')", "[a]:\n](evil\n"),
+    *("[a](](u 'evil')", "![evil ](](u 't')", "[a]:\n](evil\n", r"[a](u 'evil\')"),
     # What a forge adds: boxes, footnotes, tables with an odd head, lazy blocks.
     *("- [ ] [x]: u 'evil'", "- [ ] \n[x]: u 'evil'", "a\n[^y]: evil", "[^y]: evil"),
     *("[^y]: a\nevil [^y]", "[^x]:[^y]: evil", "[^x]: a [^y]\n\n[^y]: evil [^x]"),
     *("[^y]: a\n    b\nevil", "\\[^y]\n\n[^y]: evil", "[^y]\n\n[^y]: a\n[^y]: evil"),
     *("a[^y]\n\n[^y]: b\n\n    [c]: u 'evil'", "a[^y]\n\n[^y]:\n    ```evil evil"),
     *("a\n|---|\n| b | evil |", "<div title='|b\n|--|--|\nevil", "``` evil|b\n|--|--|"),
-    *("|---|\n---\n[//]: # (evil)", "- a\n<b>\n`<b title='evil'>`"),
+    *("|---|\n---\n[//]: # (evil)", "- a\n<b>\n`<b title='evil'>`", "[^x y]: evil"),
     *("[a]: u 't'\n\tb <b title='evil'>", "|a|\n|-|\n    `\n`<b title='evil'>`"),
     # Code that is none.
     *("| ` | <!-- evil --> | ` |\n|--|--|--|", "\\`<!-- evil -->`"),
     *("`\n\n<!-- evil -->`", "- `\n- <b title='evil'>`", "`` ` `<b title='evil'>`"),
-    "a ` b\nc ` <b title='evil'> ` d `",
-    "|`<!---->`|\\`<!--evil-->`|\n|-|-|",
+    *("a ` b\nc ` <b title='evil'> ` d `", "|`<!---->`|\\`<!--evil-->`|\n|-|-|"),
     # Nested deeper than a parser looks, and built to appear when something is gone.
     *("> " * 30 + "<b title='evil'>", "[" * 30 + "[a [b] c](u 'evil')" + "]" * 30),
-    *("![" * 30 + "evil" + "](u)" * 30),
-    *("<<b>!-- evil --<b>>", "[a](u <b>'evil'</b>)", "<b<!-- --> title='evil'>"),
-    *("<!<!-- -->-- evil -->", "![ev<!-- -->il](u)", "&#x200<!-- -->b;<!-- evil -->"),
+    *("![" * 30 + "evil" + "](u)" * 30, "&#x200<!-- -->b;<!-- evil -->"),
+    # What only the forge reads as a table, or as none; and what is left out with HTML.
+    *("a\n:-:\nb|evil", "<b title='|evil'>\n-|-", "<textarea>\n\n[x]: u 'evil'"),
+    *("x](f( 'y <template>\n\nevil", "a\n|-|\n===\nb|evil", "![ev<!-- -->il](u)"),
 )
 
 
@@ -140,13 +148,7 @@ def test_nothing_is_smuggled_past_the_readers_of_a_page(text: str) -> None:
         shown = cleaned(around)
 
         assert "evil" not in shown
-        assert around == text or shown.startswith("good\n")
-
-
-def test_what_makes_new_markup_again_and_again_loses_its_marks() -> None:
-    text = "<" * 12 + "i>" * 11 + "b title='shown'> [a](u) &lt;"
-
-    assert cleaned(text) == snapshot("      i>i>i>i>i>b title='shown'> [a] (u)  lt;")
+        assert around == text or f"{shown}\n".startswith("good\n")
 
 
 @looped(
@@ -171,36 +173,18 @@ def test_what_everybody_sees_stays_as_it_is_written(text: str) -> None:
     assert cleaned(text) == text
 
 
-def test_text_that_is_left_out_leaves_a_note() -> None:
-    assert cleaned("a <!-- evil") == f"a {OMISSION_NOTE}"
-    assert cleaned("a\n\n<div title='\n\nevil") == f"a\n\n{OMISSION_NOTE}"
-
-
 def test_what_is_too_long_to_be_read_is_cut_with_a_note() -> None:
     assert clean_markdown("<!-- -->" * 40_000, limit=ROOM) == CUT_NOTE
 
 
 PIECES = (
     *("evil", " ", "\n", "\n\n", "    ", "\t", "> ", "- ", "1. ", "# ", "---\n"),
-    *(
-        "===\n",
-        "`",
-        "``",
-        "```",
-        "~~~ x",
-        "<b>",
-        "</b>",
-        '<b title="',
-        ">",
-        '"',
-        "'",
-        "<div>",
-    ),
-    *("</div>", "<!--", "-->", "--!>", "<!-->", "<?", "?>", "<!X ", "<![CDATA[", "]]>"),
+    *("===\n", "`", "``", "```", "~~~ x", "<b>", "</b>", '<b title="', ">", '"', "'"),
+    *("<div>", "</div>", "<!--", "-->", "--!>", "<!-->", "<?", "?>", "<!X ", "]]>"),
     *("[", "]", "(", ")", "![", "](", "][", '](u "t")', "[x]: u 't'\n", "[x]", "[^x]"),
     *("[^x]: ", "|", "|--|--|\n", "\\", "*", "&lt;", "&#x200b;", "<rp>", "</rp>"),
     *('<img src="https://x">', "<script>", "<br>", "<https://x>", "data:a/b,"),
-    *("[brat]", "[/brat]", "\u200b"),
+    *("[brat]", "[/brat]", "\u200b", "<![CDATA["),
     *("\U000e0041", "\ufe0f", "\u202e", "\x1b[1m", "\r", "\ud800", "e\u0301", "\u1fef"),
 )
 soup = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map("".join)
@@ -213,11 +197,27 @@ def test_any_text_is_cleaned_for_good_and_fits(text: str, limit: int) -> None:
 
     assert len(shown) <= limit
     assert clean_markdown(shown, limit=limit) == shown
+    parsers = (MarkdownIt("commonmark", {"html": on}) for on in (True, False))
+    with_html, page = (each.enable("table").render(shown) for each in parsers)
+    assert with_html == page
+    assert ' title="' not in page
+    assert ' alt="' not in page.replace(' alt=""', "")
     assert plaintext.clean(shown) == shown
-    assert "\r" not in shown
     assert OPEN not in shown
     assert CLOSE not in shown
-    shown.encode()
+
+
+@looped("[a](u", "[![a](u)", "![", "> ", "- ", "[^a]: ", "<rp>")
+def test_long_and_nested_text_takes_steps_by_its_length(mark: str) -> None:
+    taken = []
+    for size in (8_000, 64_000):
+        steps = count()
+        sys.setprofile(lambda *_, steps=steps: next(steps))
+        clean_markdown(mark * (size // len(mark)), limit=2 * ROOM)
+        sys.setprofile(None)
+        taken.append(next(steps))
+    assert taken[1] < 12 * taken[0]
+    assert "evil" not in cleaned(f"{mark * 1_000}<b title='evil'>")
 
 
 @given(st.text())
