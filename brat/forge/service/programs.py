@@ -324,6 +324,11 @@ class WarmRunner:
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
+    def begin(self) -> None:
+        """Start that process, so that it is loaded when the first session comes."""
+        with suppress(OSError):  # it is tried again then
+            self._control = self._control or self._started()
+
     async def fork(self) -> Forked | None:
         """Return a new process; None: there can be none now."""
         try:

@@ -101,6 +101,8 @@ class How:
     """
     feed: Path | None = None
     """The folder of the bot on this machine that receives what sessions send live."""
+    soon: bool = False
+    """Whether sessions are to be expected: then what runs them is loaded at once."""
 
     @property
     def argv(self) -> tuple[str, ...]:
