@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from bot.door import inbox
 from bot.forge.payloads import (
     Account,
+    App,
     CheckDelivery,
+    Checked,
     Comment,
     Delivery,
     Envelope,
@@ -89,6 +91,9 @@ def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
     match delivery:
         case Delivery(action="deleted", comment=Comment() as comment) if not own:
             part = "shown" if comment.is_by(login) else part
+        case CheckDelivery(check_run=Checked(app=App(slug=slug))) if own:
+            # Its own checks judge nothing; CI's may be told of as done by it, too.
+            part = "comments" if f"{slug}[bot]" == login else part
     return Meaning(part=part, kept=kept)
 
 

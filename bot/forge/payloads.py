@@ -294,10 +294,11 @@ class Delivery(Envelope):
     """The text before an edit."""
 
 
-class _CheckAgain(Payload):
+class Checked(Payload):
     external_id: str | None = None
     head_branch: str | None = None
     head_sha: str = ""
+    app: App | None = None
 
 
 class PressedButton(Payload):
@@ -305,8 +306,8 @@ class PressedButton(Payload):
 
 
 class CheckDelivery(Envelope):
-    check_run: _CheckAgain | None = None
-    check_suite: _CheckAgain | None = None
+    check_run: Checked | None = None
+    check_suite: Checked | None = None
     requested_action: PressedButton | None = None
     """The button of the check run that was pressed."""
 

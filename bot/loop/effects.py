@@ -10,11 +10,13 @@ convoy's branch when it is offered to its target. Checks of brat judge nothing, 
 nothing waits for them.
 """
 
+import asyncio
 from functools import partial
 from typing import Final, assert_never
 
 from bot.forge.checks import CheckView
 from bot.forge.rest import ABSENT, Refused, Unless
+from bot.repository.strangers_commits import EXAMINERS
 from bot.requests.answers import check_views, convoy_comment
 from bot.requests.verb import convoy_of
 from bot.roles.bot_context import (
@@ -133,6 +135,8 @@ async def _dispatch(
     run = run or await runs.named(attempt.nonce)
     if run is None:
         raise Unavailable(f"the forge does not list the run {attempt.nonce} yet")
+    if intent.task and not context.settings.once:  # its work is examined when it ends
+        await asyncio.to_thread(EXAMINERS.begin)
     return run
 
 

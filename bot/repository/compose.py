@@ -44,6 +44,7 @@ https://git-scm.com/book/en/v2/Customizing-Git-Git-Attributes#_merge_strategies
 _MERGE: Final = ("-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree")
 _FORM: Final = ("-z", "--name-only", "--no-messages", "--allow-unrelated-histories")
 _CONFLICTS: Final = 1
+_CONFLICTS_MOST: Final = 1_000
 _ATTRIBUTES_BYTES: Final = 100_000
 """Bytes; a longer file of attributes is left alone."""
 _MERGED_BYTES: Final = 100_000
@@ -254,6 +255,8 @@ class Composer:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._repo = pygit2.Repository(str(path))
+        self._conflicts: dict[tuple[pygit2.Oid, ...], Conflicted] = {}
+        """What conflicts, by the three trees. Of what merges, the tree may be gone."""
 
     def build(self, strategy: Strategy, piece: Piece) -> str | Conflicted:
         """Return the candidate commit; writes objects, moves no ref; deterministic."""
@@ -403,13 +406,20 @@ class Composer:
         """Merge what a commit changed since its ancestor into what it stands on."""
         commits = (ancestor, piece.onto, commit)
         base, onto, work = (self._commit(each).tree for each in commits)
+        trees = base.id, onto.id, work.id
+        if trees in self._conflicts:  # work that waits is tried again at each look
+            return self._conflicts[trees]
         if not is_for_git(base, onto, work):
             index = self._repo.merge_trees(base, onto, work)
             if index.conflicts is None:
                 return index.write_tree(self._repo)
         made = self._merged_on(base, onto, work)
         if made.paths:
-            return Conflicted(made.paths, _only_adds(base, (onto, work), made.paths))
+            if len(self._conflicts) >= _CONFLICTS_MOST:
+                self._conflicts.clear()
+            only_adds = _only_adds(base, (onto, work), made.paths)
+            self._conflicts[trees] = Conflicted(made.paths, only_adds)
+            return self._conflicts[trees]
         return pygit2.Oid(hex=made.tree)
 
     def _merged_on(

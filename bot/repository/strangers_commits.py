@@ -330,7 +330,7 @@ class Examiners:
         self._turn = threading.Lock()
         self._ours: socket.socket | None = None
         self.process: subprocess.Popen[bytes] | None = None
-        """The one that forks; None: nothing has been examined yet."""
+        """The one that forks; None: nothing is to be examined yet."""
 
     def answer(self, asked: bytes) -> bytes:
         """Return what an examiner answers; it may die before it has said all."""
@@ -351,12 +351,22 @@ class Examiners:
             raise BratError("the process that examines work was stopped; try again")
         return said.removeprefix(_BEGUN)
 
+    def begin(self) -> None:
+        """Start the process if there is none, so that it is loaded when it is asked."""
+        with self._turn, suppress(OSError):  # it is tried again when it is asked
+            if self._ours is None:
+                self._start()
+
     def _hand_over(self, theirs: socket.socket) -> None:
         if self._ours is not None:
             with suppress(OSError):  # it was killed: another one begins
                 socket.send_fds(self._ours, [b"+"], [theirs.fileno()])
                 return
             self.end()
+        ours = self._start()
+        socket.send_fds(ours, [b"+"], [theirs.fileno()])
+
+    def _start(self) -> socket.socket:
         self._ours, given = socket.socketpair()
         with given:
             self.process = subprocess.Popen(
@@ -366,7 +376,7 @@ class Examiners:
                 start_new_session=True,  # a terminal's Ctrl-C is for the service
             )
         atexit.register(self.end)
-        socket.send_fds(self._ours, [b"+"], [theirs.fileno()])
+        return self._ours
 
     def end(self) -> None:
         """End the process, if there is one; safe to call again."""

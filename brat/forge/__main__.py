@@ -50,7 +50,7 @@ async def _serve(
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    how = How(feed=arguments.feed)
+    how = How(feed=arguments.feed, soon=arguments.soon)
     gc.freeze()  # these objects stay: the collector can skip them
     async with serving(forge, arguments.port, how=how, extend=extend) as url:
         print(json.dumps({"url": url}), flush=True)  # noqa: T201  the promised line
@@ -66,6 +66,7 @@ def main(extend: Callable[[Service], Extension] | None = None) -> int:
     parser.add_argument(
         "--feed", type=Path, help="the folder of the local bot that shows runs live"
     )
+    parser.add_argument("--soon", action="store_true", help="sessions come soon")
     arguments = parser.parse_args()
     log_warnings()
     try:

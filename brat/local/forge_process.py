@@ -230,6 +230,8 @@ class ServedForge:
     secrets: Mapping[str, str]
     """The variables that the forge's runs get, by name; here, where it is ours."""
     url: str = ""
+    soon: bool = False
+    """Whether who started it is to start sessions."""
     process: Process | None = None
     """None: another process serves it."""
 
@@ -268,6 +270,7 @@ class ServedForge:
                 folder / FORGE_FOLDER,
                 known.port,
                 *("--feed", str(folder / BOT_FOLDER)),
+                *(("--soon",) if self.soon else ()),
                 log=folder / _LOG,
                 secrets=self.secrets,
             )
@@ -289,10 +292,13 @@ class ServedForge:
 
 @asynccontextmanager
 async def served(
-    folder: Path, ci: Ci, secrets: Mapping[str, str]
+    folder: Path, ci: Ci, secrets: Mapping[str, str], *, soon: bool = False
 ) -> AsyncIterator[ServedForge]:
-    """Yield the forge in brat's folder; start it if no process serves it."""
-    found = ServedForge(folder, ci, secrets)
+    """Yield the forge in brat's folder; start it if no process serves it.
+
+    `soon`: whether who calls is to start sessions, which then begin sooner.
+    """
+    found = ServedForge(folder, ci, secrets, soon=soon)
     with contextlib.ExitStack() as stack:
         if own := found.start(stack):
             found.url, found.process = own

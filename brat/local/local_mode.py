@@ -126,7 +126,8 @@ async def serving(
     ci, keys = ci_of(checkout, config, known), model_keys(config)
     async with AsyncExitStack() as stack:
         elsewhere = stack.enter_context(carried_out(folder, roles))
-        forge = await stack.enter_async_context(served(folder, ci, keys))
+        soon = "witness" in roles
+        forge = await stack.enter_async_context(served(folder, ci, keys, soon=soon))
         url, known = forge.url, registrations.read(folder)
         settings = bot_settings(folder, known, url, roles)
         settings = settings.model_copy(update={"adopt_log": adopt_log})

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
+import psutil
 import pytest
 from filelock import FileLock
 
@@ -484,8 +485,9 @@ def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
 
     async def start() -> str:
         each_in_turn.wait()
-        async with served(checkout.folder, Ci(), {}) as forge:
+        async with served(checkout.folder, Ci(), {}, soon=True) as forge:
             each_in_turn.wait()
+            assert not forge.process or psutil.Process(forge.process.pid).children()
             return forge.url
 
     with ThreadPoolExecutor(2) as threads:

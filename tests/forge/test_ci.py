@@ -253,10 +253,8 @@ async def test_a_run_that_nobody_needs_ends_at_once_with_its_children(
 
     check = await judged(here, commit)
     assert (needed["status"], still) == ("in_progress", True)
-    assert (check["conclusion"], check["output"]["summary"]) == (
-        "cancelled",
-        "The branch no longer exists.",
-    )
+    ended = check["conclusion"], check["output"]["summary"]
+    assert ended == ("cancelled", "The branch no longer exists.")
     assert not psutil.pid_exists(child) or (
         psutil.Process(child).status() == psutil.STATUS_ZOMBIE
     )

@@ -3,6 +3,7 @@
 from bot.forge import payloads
 from bot.forge.payloads import Payload
 from tests.world.forge import REPO, Town
+from tests.world.receiver import receiving
 
 NOT_HERE = {
     *("sub_issues", "blockers", "mergeable_state"),
@@ -44,6 +45,16 @@ async def test_an_answer_has_each_field_that_brat_reads(plain: Town) -> None:
         for one in shown:
             assert {*model.model_fields} - one.keys() - NOT_HERE == set(), path
             model.model_validate(one)
+
+
+async def test_the_bot_is_not_told_what_it_did_itself(plain: Town) -> None:
+    async with receiving() as bot:
+        plain.forge.add_hook(REPO, bot.url, "")
+        await plain.post(f"issues/{await plain.issue()}/comments", {"body": "Hello"})
+        await plain.pull(await plain.clone())
+        await bot.got("push")
+
+    assert sorted(bot.kinds) == ["issues.opened", "push"]
 
 
 async def test_a_ref_moves_where_git_lets_it(plain: Town) -> None:

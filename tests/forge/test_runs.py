@@ -11,6 +11,7 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
+from brat.forge.service import run_processes
 from brat.forge.service.run_processes import How
 from brat.forge.storage.forge_state import Forge
 from tests.forge.running import (
@@ -101,7 +102,7 @@ async def test_a_program_that_is_not_there_is_said_so(serve: Serve) -> None:
 
 @pytest.mark.parametrize("how", ["cancel", "force-cancel"])
 async def test_who_will_not_end_is_ended_with_all_it_started(
-    serve: Serve, how: str
+    serve: Serve, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with serve(hasty("stubborn")) as here:
         run = await dispatch(here)
@@ -109,11 +110,16 @@ async def test_who_will_not_end_is_ended_with_all_it_started(
 
         await here.post(f"actions/runs/{run}/{how}")
 
-        assert (await ended(here, run))["conclusion"] == "cancelled"
+        with monkeypatch.context() as dying:
+            dying.setattr(run_processes, "_remove", lambda _: None)
+            assert (await ended(here, run))["conclusion"] == "cancelled"
         assert await until(lambda: gone(child))
         left = {each.name for each in here.forge.folder.glob(f"runs/{run}/*")}
         assert "log.txt" in left
         assert not left & {"workspace", "home", "temp"}
+    assert [*(here.forge.folder / run_processes.LEFT).iterdir()]
+    async with serve(hasty("stubborn")):
+        assert await until(lambda: not any(here.forge.folder.glob("runs-left/*")))
 
 
 def gone(process: psutil.Process) -> bool:

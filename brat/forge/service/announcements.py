@@ -262,6 +262,15 @@ class Events:
 DEADLINE_S: Final = 10.0
 CARRIERS: Final = 4
 """How many deliveries are under way at once: a dead receiver may hold up only them."""
+KNOWN: Final = frozenset(
+    {
+        *(("issue_comment", "created"), ("issue_comment", "edited")),
+        *(("check_run", "created"), ("check_run", "completed")),
+        *(("pull_request", "opened"), ("pull_request", "synchronize")),
+        *(("workflow_run", "requested"), ("workflow_run", "in_progress")),
+    }
+)
+"""What the bot need not be told that did it: a push tells its other processes."""
 
 
 class WebhookSender:
@@ -269,14 +278,22 @@ class WebhookSender:
         self._context = context
         self._store = context.forge.store
         self._waiting: asyncio.Queue[tuple[int, Kind, bytes]] = asyncio.Queue()
+        self._pushed: set[int] = set()
+        """The hooks for which a push waits: one stands for all refs."""
         context.events.heard_by.append(self.post)
 
     def start(self) -> None:
         for place in range(CARRIERS):
             self._context.spawn(self._carry(), f"carrier {place}")
 
-    def post(self, repo: Repository, _actor: User, kind: Kind, payload: Face) -> None:
+    def post(self, repo: Repository, actor: User, kind: Kind, payload: Face) -> None:
+        if actor.kind == "Bot" and kind in KNOWN:
+            return
         for hook in self._store.hooks.of(repo.id):
+            if kind[0] == "push":
+                if hook.id in self._pushed:
+                    continue
+                self._pushed.add(hook.id)
             self._waiting.put_nowait((hook.id, kind, json.encode(payload)))
 
     async def _carry(self) -> None:
@@ -284,6 +301,8 @@ class WebhookSender:
         async with aiohttp.ClientSession(timeout=limit) as session:
             while True:
                 number, kind, body = await self._waiting.get()
+                if kind[0] == "push":
+                    self._pushed.discard(number)
                 hook = self._store.hooks.get(number)
                 if hook is not None:
                     headers = delivery_headers(hook, kind[0], str(uuid4()), body)

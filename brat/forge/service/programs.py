@@ -8,7 +8,6 @@ forge dies, and is found again.
 
 import asyncio
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -177,13 +176,15 @@ class Place:
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         (self.folder / "event.json").write_bytes(json.encode(event))
 
-    def clear(self) -> None:
-        """Remove folders that GitHub discards with its machine; safe to call twice.
+    def put_away(self, into: Path) -> None:
+        """Move folders that GitHub discards with its machine; safe to call twice.
 
         A killed run leaves its checkout there.
         """
         for name in ("workspace", "home", "temp"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
+            with suppress(OSError):  # it is not there, or the disk is full
+                into.mkdir(parents=True, exist_ok=True)
+                (self.folder / name).rename(into / name)
 
 
 def environment(site: Site, repo: Repository, run: Run, place: Place) -> dict[str, str]:
@@ -322,6 +323,11 @@ class WarmRunner:
     def __init__(self) -> None:
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
+
+    def begin(self) -> None:
+        """Start that process, so that it is loaded when the first session comes."""
+        with suppress(OSError):  # it is tried again then
+            self._control = self._control or self._started()
 
     async def fork(self) -> Forked | None:
         """Return a new process; None: there can be none now."""

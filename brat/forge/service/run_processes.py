@@ -10,6 +10,7 @@ started twice.
 import asyncio
 import hashlib
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -18,6 +19,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
+from threading import Thread
 from typing import Any, Final
 
 from msgspec import Raw
@@ -98,6 +101,8 @@ class How:
     """
     feed: Path | None = None
     """The folder of the bot on this machine that receives what sessions send live."""
+    soon: bool = False
+    """Whether sessions are to be expected: then what runs them is loaded at once."""
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -107,6 +112,8 @@ class How:
 LIKE_GITHUB: Final = How()
 
 
+LEFT: Final = "runs-left"
+"""The folder of what is to be removed after runs."""
 RESULT: Final = "brat-result"
 """The artifact made of a run's result folder."""
 
@@ -136,6 +143,11 @@ def measure(path: Path) -> str:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
+def _remove(folders: list[Path]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class Starter:
     """Starts the processes of workflow runs, follows them, and ends them when asked."""
 
@@ -151,7 +163,9 @@ class Starter:
         self._warm = warm
 
     def start(self) -> None:
-        """Follow the runs that an earlier process started."""
+        """Follow the runs that an earlier process started; remove what it left."""
+        left = [*(self._forge.folder / LEFT).glob("*")]
+        Thread(target=_remove, args=(left,), daemon=True).start()
         for run in self._store.runs.all():
             repo = self._store.repositories.get(run.repo)
             if repo is not None and run.status != "completed":
@@ -348,7 +362,9 @@ class Starter:
         digest = await asyncio.to_thread(pack, place.result, target)
         if digest is not None:
             self.add_artifact(run, RESULT, digest)
-        await asyncio.to_thread(place.clear)
+        # To remove it may take long: whoever waits for the run's end is told before.
+        left = self._forge.folder / LEFT / token_hex(8)
+        place.put_away(left)
         newest = self._store.runs.get(run.id) or run
         good = status == 0
         if status is None:  # an earlier forge's child: judge by its files
@@ -366,3 +382,4 @@ class Starter:
                 self._store.tokens.remove(token)
             actor = self._context.renderer.who(run.actor)
             self._context.events.tell(repo, actor, "completed", done)
+        await asyncio.to_thread(_remove, [left])

@@ -42,6 +42,8 @@ class Service(ForgeContext):
             self.settle(repo, self.renderer.owner(repo), [])
         self.judge.start()
         self.starter.start()
+        if self.starter.how.soon:
+            self._warm.begin()
 
     def stop(self) -> None:
         """End all background work, and the process that forks runners."""

@@ -1,6 +1,7 @@
 """What a delivery of a review or of an edited comment asks for, if anything."""
 
 import json
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,6 +13,9 @@ from tests.world.cases import looped
 BOT = "brat[bot]"
 BOX = "- [{}] Cancel the convoy <!-- brat:box=cancel -->"
 PERSON = {"login": "bea", "type": "User"}
+OWN = {"login": BOT, "type": "Bot"}
+OURS = {"check_run": {"app": {"slug": "brat"}}}
+CI = {"check_run": {"app": {"slug": "github-actions"}}}
 
 
 def kept(event: str, delivery: dict[str, Any]) -> Kept | None:
@@ -31,6 +35,10 @@ def edited(
     }
 
 
+ticked = partial(edited, BOX.format(" "), BOX.format("x"))
+TICKED = Ticked(issue=7, comment=5, boxes=("cancel",), by="bea")
+
+
 def review(**given: object) -> dict[str, Any]:
     return {
         "action": "submitted",
@@ -45,8 +53,12 @@ def review(**given: object) -> dict[str, Any]:
     }
 
 
-def rerequested(**given: object) -> dict[str, Any]:
-    return {"action": "rerequested", **given}
+def of_check(name: str | None) -> dict[str, Any]:
+    return {"action": "rerequested", "check_run": {"external_id": name}}
+
+
+def of_suite(branch: str) -> dict[str, Any]:
+    return {"action": "rerequested", "check_suite": {"head_branch": branch}}
 
 
 PRESSED = {
@@ -70,31 +82,12 @@ ASKED = StartRequest(issue=7, title="", text="@brat do", by="bea", trigger="ment
 
 
 @looped(
-    (
-        "check_run",
-        rerequested(check_run={"external_id": "brat:check:fix-7/3/2"}),
-        RERUN,
-    ),
-    (
-        "check_run",
-        rerequested(check_run={"external_id": "brat:check:fix-7/0/1"}),
-        OF_ALL,
-    ),
-    (
-        "check_suite",
-        rerequested(check_suite={"head_branch": "convoy/fix-7/task-3"}),
-        RERUN,
-    ),
-    (
-        "check_suite",
-        rerequested(check_suite={"head_branch": "convoy/fix-7/base"}),
-        OF_ALL,
-    ),
+    ("check_run", of_check("brat:check:fix-7/3/2"), RERUN),
+    ("check_run", of_check("brat:check:fix-7/0/1"), OF_ALL),
+    ("check_suite", of_suite("convoy/fix-7/task-3"), RERUN),
+    ("check_suite", of_suite("convoy/fix-7/base"), OF_ALL),
     ("check_run", PRESSED, replace(RERUN, verb="drop", commit="a" * 40)),
-    (
-        *("issue_comment", edited(BOX.format(" "), BOX.format("x"))),
-        Ticked(issue=7, comment=5, boxes=("cancel",), by="bea"),
-    ),
+    ("issue_comment", ticked(), TICKED),
     ("pull_request_review", review(), VERDICT),
     (
         *("pull_request_review", review(state="APPROVED", body=None)),
@@ -117,58 +110,49 @@ def test_what_asks_for_something_is_kept_with_who_wants_it(
 
 
 @looped(
-    ("check_run", rerequested(check_run={"external_id": "other:fix-7/3/2"})),
-    ("check_run", rerequested(check_run={"external_id": "fix-7/3/2"})),
-    ("check_run", rerequested(check_run={"external_id": None})),
-    ("check_suite", rerequested(check_suite={"head_branch": "main"})),
-    ("check_suite", rerequested()),
+    ("check_run", of_check("other:fix-7/3/2")),
+    ("check_run", of_check("fix-7/3/2")),
+    ("check_run", of_check(None)),
+    ("check_suite", of_suite("main")),
+    ("check_suite", {"action": "rerequested"}),
     ("check_run", PRESSED | {"action": "completed"}),
     ("pull_request_review", review(state="dismissed")),
     ("pull_request_review", {**review(), "action": "edited"}),
     ("pull_request_review", {**review(), "sender": {"login": BOT, "type": "User"}}),
     ("pull_request_review", {**review(), "pull_request": None}),
     ("issues", {**OPENED, "sender": {"login": BOT, "type": "Bot"}}),
+    ("issue_comment", edited(BOX.format("x"), BOX.format(" "))),
+    ("issue_comment", edited(BOX.format("x"), BOX.format("X"))),
+    ("issue_comment", edited("old", "/brat cancel")),
+    ("issue_comment", ticked(author="bea")),
+    ("issue_comment", ticked(sender=OWN)),
+    ("issue_comment", ticked(sender={"login": "x", "type": "Bot"})),
+    ("issue_comment", ticked(action="deleted")),
+    ("issue_comment", ticked(comment=None)),
 )
-def test_other_checks_and_reviews_and_what_the_bot_does_ask_for_nothing(
+def test_no_other_edit_check_or_review_asks_for_anything(
     event: str, delivery: dict[str, Any]
 ) -> None:
     assert kept(event, delivery) is None
 
 
 @looped(
-    edited(BOX.format("x"), BOX.format(" ")),
-    edited(BOX.format("x"), BOX.format("X")),
-    edited("old", "/brat cancel"),
-    edited(BOX.format(" "), BOX.format("x"), author="bea"),
-    edited(BOX.format(" "), BOX.format("x"), sender={"login": BOT, "type": "Bot"}),
-    edited(BOX.format(" "), BOX.format("x"), sender={"login": "x", "type": "Bot"}),
-    edited(BOX.format(" "), BOX.format("x"), action="deleted"),
-    edited(BOX.format(" "), BOX.format("x"), comment=None),
+    ("pull_request_review", {}, "comments"),
+    ("issue_comment", {}, "comments"),
+    ("issue_comment", edited("", "A table.", action="deleted"), "shown"),
+    ("issues", {}, "issues"),
+    ("pull_request", {}, "pulls"),
+    ("issues", {"sender": OWN}, "comments"),
+    ("check_run", {"sender": OWN, **OURS}, "comments"),
+    ("check_run", {"sender": OWN, **CI}, "checks"),
+    ("check_run", OURS, "checks"),
+    *(("workflow_run", {}, "runs"), ("push", {}, "refs")),
+    *((event, {}, "checks") for event in ("check_run", "check_suite", "status")),
+    *((event, {}, None) for event in ("ping", "star")),
 )
-def test_no_other_edit_asks_for_anything(delivery: dict[str, Any]) -> None:
-    assert kept("issue_comment", delivery) is None
-
-
-@looped(
-    ("pull_request_review", PERSON, "comments"),
-    ("issue_comment", PERSON, "comments"),
-    ("issues", PERSON, "issues"),
-    ("pull_request", PERSON, "pulls"),
-    ("issues", {"login": BOT, "type": "Bot"}, "comments"),
-    *(("workflow_run", PERSON, "runs"), ("push", PERSON, "refs")),
-    *((event, PERSON, "checks") for event in ("check_run", "check_suite", "status")),
-    *((event, PERSON, None) for event in ("ping", "star")),
-)
-def test_only_what_others_do_to_issues_makes_labels_be_looked_at(
-    event: str, by: dict[str, str], part: str | None
+def test_only_what_others_do_makes_more_than_comments_be_looked_at(
+    event: str, delivery: dict[str, Any], part: str | None
 ) -> None:
-    body = json.dumps({"action": "labeled", "sender": by}).encode()
+    body = json.dumps({"action": "labeled", "sender": PERSON, **delivery}).encode()
 
     assert meaning(event, read_delivery(event, body), "brat", BOT).part == part
-
-
-def test_a_deleted_comment_of_the_bots_makes_what_it_shows_be_looked_at() -> None:
-    told = {"sender": PERSON, **edited("", "A table.", action="deleted")}
-    delivery = read_delivery("issue_comment", json.dumps(told).encode())
-
-    assert meaning("issue_comment", delivery, "brat", BOT).part == "shown"

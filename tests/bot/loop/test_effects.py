@@ -11,6 +11,7 @@ import pytest
 from bot.door.inbox import StartRequest
 from bot.forge.transport import Precedence
 from bot.loop.loop import precedence_of
+from bot.repository.strangers_commits import EXAMINERS
 from bot.serving import bot_service
 from brat.forge.resources.forge_records import Run
 from convoy.model import ids
@@ -79,10 +80,12 @@ async def test_a_run_that_ends_before_its_id_is_noted_is_taken_in_at_once(
 ) -> None:
     loop, runs = here.loop, here.forge.store.runs
     here.configure(roles=EVERYBODY, push_gap_s=1000.0)
+    EXAMINERS.end()
 
     async def pause(_: float) -> None:
         await until(lambda: all(run.status == "completed" for run in runs.all()))
         if here.task(1).attempt is not None and not here.task(1).runs:
+            assert EXAMINERS.process, "it is loaded before there is work"
             loop.wake.up("runs")  # as the delivery `workflow_run completed` does
 
     loop.pushes.pause = pause
@@ -96,11 +99,10 @@ async def test_a_run_that_ends_before_its_id_is_noted_is_taken_in_at_once(
 def running(here: Room, branch: str, commit: str) -> int:
     """Let a workflow of the repository's own run on a commit; return its id."""
     store = here.forge.store
-    (repo,) = store.repositories.all()
+    (repo,), now = store.repositories.all(), here.forge.now()
     with store.change():
-        run = store.runs.put(
+        run = store.runs.add(
             Run(
-                id=store.next_id(),
                 repo=repo.id,
                 number=1,
                 path=".github/workflows/ci.yml",
@@ -109,8 +111,8 @@ def running(here: Room, branch: str, commit: str) -> int:
                 head_sha=commit,
                 actor=repo.id,
                 inputs={},
-                created_at=here.forge.now(),
-                updated_at=here.forge.now(),
+                created_at=now,
+                updated_at=now,
                 event="push",
                 status="in_progress",
             )
@@ -200,12 +202,8 @@ async def test_a_failure_stops_nothing_and_the_tick_reacts_instead(hall: Lobby) 
 
     await until(lambda: len(faults.met()) == 2)
     await hall.loop.tick()
-    assert [each.content for each in hall.forge.store.reactions.all()] == [
-        EYES,
-        EYES,
-        "rocket",
-        "rocket",
-    ]
+    reactions = [each.content for each in hall.forge.store.reactions.all()]
+    assert reactions == [*[EYES] * 2, *["rocket"] * 2]
 
 
 async def test_what_people_wait_for_ends_the_wait_between_pushes(here: Room) -> None:
