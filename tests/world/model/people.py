@@ -419,11 +419,15 @@ class Gestures(Steering):
         forge = self.forge
         moved, pull.moved_to = pull.moved_to, ""
         _, name, what = pull.head.split("/")
-        if pull.state in ("open", "merged") or name not in forge.state.convoys:
+        convoy = forge.state.convoys.get(name)
+        # A landed convoy's branches go: nobody brings one back again and again.
+        if convoy is None or convoy.state == "complete":
+            return bool(moved)
+        if pull.state in ("open", "merged"):
             return bool(moved)
         if what.startswith("task-") and HEADS + pull.head not in forge.refs:
             number = int(what.removeprefix("task-"))
-            task = forge.state.convoys[name].task(number)
+            task = convoy.task(number)
             if task is not None and task.work is not None:
                 ref = HEADS + ids.task_branch(name, number)
                 forge.person_moves(ref, task.work.commit)
