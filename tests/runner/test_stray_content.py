@@ -74,6 +74,10 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         NEW,
         STASHED.format("other, refs/stash"),
     ),
+    "a branch that was left again by the name that git remembers": (
+        f"git checkout -qb other; git checkout -q -; {WORK}; {COMMIT}",
+        NEW,
+    ),
     "every file touched": ("find . -type f | xargs touch", set()),
     "all that git finds committed with work": (f"touch dos.txt; {WORK}; {COMMIT}", NEW),
     "line ends edited": ("printf 'y\\r\\n' > dos.txt", {"dos.txt"}),
