@@ -82,6 +82,8 @@ _PROGRAM: Final = re.compile(
 """How a compiler's and a linker's files begin, Java's too, on every system.
 https://man7.org/linux/man-pages/man5/elf.5.html
 """
+CONFLICT: Final = b"\n<<<<<<< ", b"\n>>>>>>> "
+"""What git leaves in a file of which it cannot merge two versions."""
 _HEAD_BYTES: Final = 8
 POINTER: Final = b"version https://git-lfs.github.com/spec/"
 """How a file begins that Git LFS has written.

@@ -78,6 +78,10 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         f"git checkout -qb other; git checkout -q -; {WORK}; {COMMIT}",
         NEW,
     ),
+    "lines like a conflict's that no merge left": (
+        "printf '<<<<<<< a\\n=======\\n>>>>>>> b\\n' > new.py",
+        NEW,
+    ),
     "every file touched": ("find . -type f | xargs touch", set()),
     "all that git finds committed with work": (f"touch dos.txt; {WORK}; {COMMIT}", NEW),
     "line ends edited": ("printf 'y\\r\\n' > dos.txt", {"dos.txt"}),
@@ -329,6 +333,17 @@ def test_the_work_lands_and_what_is_no_work_is_left_out_by_name(forge: Forge) ->
             assert not git("rev-list", "--max-parents=0", own, cwd=workspace.store), (
                 name
             )
+
+
+def test_a_merge_that_the_agent_left_unfinished_is_no_work(forge: Forge) -> None:
+    both = (
+        "git checkout -qb other; echo 2 > src/a.py; git commit -qam Other;"
+        "git checkout -q -; echo 3 > src/a.py; git commit -qam Own;"
+        "! git merge -q other"
+    )
+
+    assert worked(forge, both)[1].faults == ("Conflict markers remain in src/a.py.",)
+    assert worked(forge, f"{both}; echo 4 > src/a.py")[1].faults == ()
 
 
 COMMITTED: dict[str, dict[str, str | None]] = {
