@@ -295,6 +295,8 @@ def checked(checkout: Checkout, roles: Collection[Role] = ROLES) -> Config:
         ci = start_checks.ci_of(checkout, config, known)
         lacks += start_checks.ci_lacks(checkout, config, ci)
     start_checks.require(*lacks)
-    for lack in start_checks.awaited_checks(config) if "refinery" in roles else ():
+    notes = [*start_checks.uncounted_costs(config)] if "witness" in roles else []
+    notes += start_checks.awaited_checks(config) if "refinery" in roles else ()
+    for lack in notes:
         write(f"note: {lack.said}: {lack.mend}")
     return config

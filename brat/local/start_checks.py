@@ -20,6 +20,7 @@ from typing import Final
 
 import pygit2
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import NAME as LOCAL_CI
@@ -30,6 +31,7 @@ from brat.repository.registration import CONFIG, Registration
 from convoy.config import Config
 from convoy.gate import path_list
 from convoy.model import ids
+from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.records import PLANNER, EngineSpec
 from grite import git
 from grite.errors import BratError
@@ -339,6 +341,23 @@ def awaited_checks(config: Config) -> Iterator[Lack]:
         said = f"work waits for {', '.join(others)} because of [refinery] checks"
         mend = f"post results to the local forge, which itself reports only {LOCAL_CI}"
         yield Lack(said, f"{mend}, or change [refinery] checks in {CONFIG}")
+
+
+def uncounted_costs(config: Config) -> Iterator[Lack]:
+    """Yield whose costs the budgets cannot limit: nobody says what its tokens cost."""
+    settings = config.settings()
+    totals, most = settings.budget, settings.limits.usd
+    for name, spec in settings.engines.items():
+        row = ENGINE_TYPES.get(spec.type)
+        if row is None or spec.price is not None:
+            continue
+        wanted = {} if row.tells_cost else asdict(totals)
+        keys = [key for key, usd in (*wanted.items(), ("attempt", most)) if usd]
+        if keys:
+            where = place_of(name, spec, config)
+            said = f"{where}: its cost is unknown to [budget] {', '.join(keys)}"
+            key = "price" if row.keys else "timeout"  # `shell` tells no tokens
+            yield Lack(said, f"set [engine.{name}] {key} in {CONFIG}")
 
 
 def _status(top: Path, *command: str) -> int | None:
