@@ -109,7 +109,7 @@ class Known:
     def may_be(self, key: str, values: Collection[str]) -> bool:
         match key:
             case "after":
-                return all(not n.isdecimal() or int(n) <= self.most for n in values)
+                return any(not n.isdecimal() or int(n) <= self.most for n in values)
             case "engine":
                 named = {*(self.engines or ()), *ENGINE_TYPES}
                 is_free = self.engines is None
