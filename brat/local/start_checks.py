@@ -27,7 +27,7 @@ from brat.forge.service.local_ci import NAME as LOCAL_CI
 from brat.forge.service.programs import HIDDEN, SHOWN, plain_environment
 from brat.repository.checkout import Checkout, tip_of, worktree_on
 from brat.repository.forge_files import forge_in_use
-from brat.repository.registration import CONFIG, Registration
+from brat.repository.registration import CONFIG, Registration, others_folder
 from convoy.config import Config
 from convoy.gate import path_list
 from convoy.model import ids
@@ -96,8 +96,10 @@ def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack
 
     Where it is not registered, the local forge is to have a copy of all there is.
     """
-    top = checkout.top
-    if (checkout.folder.parent / "shallow").exists():
+    top, folder = checkout.top, checkout.folder
+    if folder.exists() and folder.stat().st_uid != os.geteuid():
+        yield Lack(*others_folder(folder))
+    if (folder.parent / "shallow").exists():
         said = f"{top} is a shallow clone, but agents need the whole history"
         mend = "run `git fetch --unshallow`, or set fetch-depth: 0 for actions/checkout"
         yield Lack(said, mend)
