@@ -98,6 +98,8 @@ def test_a_file_that_is_named_is_read_and_no_other_text_is_taken_for_one() -> No
         assert text_of(text) == text
     with pytest.raises(BratError, match="none cannot be read: No such file"):
         text_of("@none")
+    with pytest.raises(BratError, match=f"{__file__} is a file: write @{__file__} for"):
+        text_of(__file__)
 
 
 def read_here(line: str) -> tuple[int, str]:
