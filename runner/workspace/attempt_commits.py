@@ -184,6 +184,7 @@ class AttemptCommits(Struct):
         for why, paths in self._unfiltered.items():
             self._leave(why, (each.path for each in changes if each.path in paths))
         faults += self._unmerged(changes)
+        self._leave(stray.TESTS_GONE, stray.removed_tests(changes))
         self._note_odd_names(changes, known if theirs == workspace.base else None)
         sizes = stray.sizes_of(changes, workspace.folder)
         work = Work(

@@ -34,6 +34,7 @@ FILES = {
     "run.bat": b"echo\n",
     "win.cfg": b"a\r\nb\r\n",
     "unix.cfg": b"a\nb\n",
+    "tests/test_a.py": b"1\n",
     "pom.xml": b"<project/>\n",
     ".gitignore": b"data/\n*.local\ndist\nbuild\n.cache\n*.log\n*.o\n",
     "bin/old.so": b"\x7fELF",
@@ -81,6 +82,15 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
     "lines like a conflict's that no merge left": (
         "printf '<<<<<<< a\\n=======\\n>>>>>>> b\\n' > new.py",
         NEW,
+    ),
+    "a test that is gone": (
+        "rm tests/test_a.py src/a.py",
+        {"tests/test_a.py", "src/a.py"},
+        "Removed (tests): tests/test_a.py.",
+    ),
+    "a test that was moved": (
+        "mkdir t; mv tests/test_a.py t",
+        {"tests/test_a.py", "t/test_a.py"},
     ),
     "every file touched": ("find . -type f | xargs touch", set()),
     "all that git finds committed with work": (f"touch dos.txt; {WORK}; {COMMIT}", NEW),
