@@ -343,6 +343,14 @@ def test_any_issue_is_planned_or_refused_in_one_sentence(title: str, text: str) 
         task.instructions.encode()
 
 
+def test_an_item_that_was_struck_through_is_no_task() -> None:
+    text = "- [ ] a\n- [ ] ~~b (after 1)~~\n- [ ] ~~c~~ d"
+
+    assert [(t.number, t.title) for t in planned(text)] == [(1, "a"), (3, "~~c~~ d")]
+    assert plan_remarks(text) == ("item 2 is not a task: it is struck through",)
+    assert planned(f"{text} (after 2)")[1].after == ()
+
+
 # --- a long list goes in waves --------------------------------------------------------
 
 ONE = ("default",)
