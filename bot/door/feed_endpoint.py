@@ -67,7 +67,11 @@ class FeedEndpoint:
                 HTTPStatus.BAD_REQUEST, f"the output is not valid: {error}"
             ) from None
         tape = feed.tape(session)
-        await tape.add(max(0, output.first), output.pieces)
+        try:
+            await tape.add(max(0, output.first), output.pieces)
+        except OSError as error:  # such as a full disk: the session sends it again
+            why = f"the output cannot be kept: {error.strerror}"
+            raise refusal_with(HTTPStatus.INSUFFICIENT_STORAGE, why) from None
         return web.json_response({"next": tape.next, "wait_s": PACE_S})
 
     async def _checkpoint(self, request: web.Request) -> web.Response:

@@ -42,6 +42,8 @@ _OURS: Final = ("-c", "merge.ours.driver=true")
 https://git-scm.com/book/en/v2/Customizing-Git-Git-Attributes#_merge_strategies
 """
 _MERGE: Final = ("-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree")
+NAMELESS: Final = "Work of an agent\n"
+"""For a commit without a message, which git refuses to cherry-pick."""
 _FORM: Final = ("-z", "--name-only", "--no-messages", "--allow-unrelated-histories")
 _CONFLICTS: Final = 1
 _CONFLICTS_MOST: Final = 1_000
@@ -335,6 +337,8 @@ class Composer:
             parents = [made.get(parent, parent) for parent in old]
             said = message_of(commit)
             message = text.inert(said)
+            if not message.strip():
+                message = NAMELESS
             own = _as_brat(commit)
             is_kept = message == said and parents == old
             is_kept &= own == (commit.author, commit.committer)

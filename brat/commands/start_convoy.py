@@ -90,6 +90,8 @@ def text_of(said: str, *more: str) -> str:
         raise BratError(f"{said[1:]} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise BratError(f"{said} is not UTF-8 text: convert it first") from error
+    if " " not in said and os.path.isfile(said):  # noqa: PTH113  as above
+        raise BratError(f"{said} is a file: write @{said} for the task that it holds")
     return said
 
 

@@ -268,6 +268,7 @@ def _of_checkout(checkout: Checkout, *, engines: bool) -> Iterator[Finding]:
         ci = start_checks.ci_of(checkout, config, known)
         yield from _lacking("fault", start_checks.ci_lacks(checkout, config, ci))
         yield from _lacking("note", start_checks.awaited_checks(config))
+        yield from _lacking("note", start_checks.uncounted_costs(config))
         if not engines:  # without starting them
             yield from _lacking("fault", start_checks.engine_lacks(checkout, config))
     is_shared = False

@@ -221,17 +221,26 @@ class News:
 
     def tell(self, state: State) -> None:
         for key, now, convoy, task in _standing(state):
-            if self._known.get(key) == now:
+            before = self._known.get(key)
+            if before == now:
                 continue
             self._known[key] = now
             if task is None:
                 why = f": {convoy.why}" if convoy.why else ""
                 self._tell(f"{convoy.name} is {convoy.shown_state}{why}")
+                if convoy.state == "active" and before in (None, ("planning", 0)):
+                    self._tell_plan(convoy)
             else:
                 first = " ".join(task.why.partition("\n\n")[0].split())
                 why = f" ({shortened(first, 120)})" if first else ""
                 said = f"task {task.number} {task.state}{why}: {task.spec.title}"
                 self._tell(f"  {said}")
+
+    def _tell_plan(self, convoy: Convoy) -> None:
+        """Tell what a plan that nobody looks at before it starts should have been."""
+        _, _, unplanned = convoy.planner.partition("; ")
+        for each in filter(None, (unplanned, *convoy.warnings)):
+            self._tell(f"  warning: {each}")
 
 
 def _standing(
@@ -295,6 +304,8 @@ def checked(checkout: Checkout, roles: Collection[Role] = ROLES) -> Config:
         ci = start_checks.ci_of(checkout, config, known)
         lacks += start_checks.ci_lacks(checkout, config, ci)
     start_checks.require(*lacks)
-    for lack in start_checks.awaited_checks(config) if "refinery" in roles else ():
+    notes = [*start_checks.uncounted_costs(config)] if "witness" in roles else []
+    notes += start_checks.awaited_checks(config) if "refinery" in roles else ()
+    for lack in notes:
         write(f"note: {lack.said}: {lack.mend}")
     return config

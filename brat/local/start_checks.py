@@ -20,16 +20,18 @@ from typing import Final
 
 import pygit2
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import NAME as LOCAL_CI
 from brat.forge.service.programs import HIDDEN, SHOWN, plain_environment
 from brat.repository.checkout import Checkout, tip_of, worktree_on
 from brat.repository.forge_files import forge_in_use
-from brat.repository.registration import CONFIG, Registration
+from brat.repository.registration import CONFIG, Registration, others_folder
 from convoy.config import Config
 from convoy.gate import path_list
 from convoy.model import ids
+from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.records import PLANNER, EngineSpec
 from grite import git
 from grite.errors import BratError
@@ -94,8 +96,10 @@ def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack
 
     Where it is not registered, the local forge is to have a copy of all there is.
     """
-    top = checkout.top
-    if (checkout.folder.parent / "shallow").exists():
+    top, folder = checkout.top, checkout.folder
+    if folder.exists() and folder.stat().st_uid != os.geteuid():
+        yield Lack(*others_folder(folder))
+    if (folder.parent / "shallow").exists():
         said = f"{top} is a shallow clone, but agents need the whole history"
         mend = "run `git fetch --unshallow`, or set fetch-depth: 0 for actions/checkout"
         yield Lack(said, mend)
@@ -339,6 +343,23 @@ def awaited_checks(config: Config) -> Iterator[Lack]:
         said = f"work waits for {', '.join(others)} because of [refinery] checks"
         mend = f"post results to the local forge, which itself reports only {LOCAL_CI}"
         yield Lack(said, f"{mend}, or change [refinery] checks in {CONFIG}")
+
+
+def uncounted_costs(config: Config) -> Iterator[Lack]:
+    """Yield whose costs the budgets cannot limit: nobody says what its tokens cost."""
+    settings = config.settings()
+    totals, most = settings.budget, settings.limits.usd
+    for name, spec in settings.engines.items():
+        row = ENGINE_TYPES.get(spec.type)
+        if row is None or spec.price is not None:
+            continue
+        wanted = {} if row.tells_cost else asdict(totals)
+        keys = [key for key, usd in (*wanted.items(), ("attempt", most)) if usd]
+        if keys:
+            where = place_of(name, spec, config)
+            said = f"{where}: its cost is unknown to [budget] {', '.join(keys)}"
+            key = "price" if row.keys else "timeout"  # `shell` tells no tokens
+            yield Lack(said, f"set [engine.{name}] {key} in {CONFIG}")
 
 
 def _status(top: Path, *command: str) -> int | None:

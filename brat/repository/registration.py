@@ -7,6 +7,7 @@ forge's records that it names.
 
 import os
 import secrets
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -82,6 +83,8 @@ def known(folder: Path) -> Registration | None:
         return msgspec.json.decode(file.read_bytes(), type=Registration)
     except FileNotFoundError:
         return None
+    except PermissionError as error:
+        raise BratError(": ".join(others_folder(folder))) from error
     except OSError as error:
         why = error.strerror
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -90,6 +93,17 @@ def known(folder: Path) -> Registration | None:
         f"{file} cannot be read: {why}; move it away and run `brat init`, which "
         "writes a new one; the issues, the work and the log are kept"
     )
+
+
+def others_folder(folder: Path) -> tuple[str, str]:
+    """Return what is wrong with a folder that another user's brat made, and the mend.
+
+    Git serves its repositories to nobody else, whatever `safe.directory` says of the
+    checkout.
+    """
+    taken = f"sudo chown -R {os.geteuid()} {shlex.quote(str(folder))}"
+    mend = f"run brat as that user, or take it over with `{taken}`"
+    return f"another user ran brat here, and {folder} is not yours", mend
 
 
 def write(folder: Path, registration: Registration) -> None:

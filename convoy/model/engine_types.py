@@ -64,6 +64,8 @@ class EngineType(Struct, frozen=True, kw_only=True):
     """The names in `PROVIDERS` that its models may begin with."""
     can_be_limited: bool = True
     """Whether it can be told which tools it may use."""
+    tells_cost: bool = False
+    """Whether it says itself what its model's calls cost."""
     good_at: str = ""
     """What the planner is told about it when the configuration has no `good_at`."""
     obeys: tuple[str, ...] = ()
@@ -84,6 +86,7 @@ ENGINE_TYPES: Final = {
             name="claude-code",
             keys=(_ANTHROPIC, "CLAUDE_CODE_OAUTH_TOKEN"),
             providers=("bedrock", "vertex", "foundry"),
+            tells_cost=True,
             good_at="architecture, complex refactoring",
             obeys=("CLAUDE.md", "CLAUDE.local.md", "**/.claude/**"),
             logins=(".claude", ".claude.json"),
@@ -93,6 +96,7 @@ ENGINE_TYPES: Final = {
             keys=(_OPENAI, _ANTHROPIC, _GEMINI),
             providers=("openrouter",),
             can_be_limited=False,
+            tells_cost=True,
             good_at="mechanical edits such as tests, with many models",
             obeys=("CONVENTIONS.md", ".aider*", "/.env"),
         ),
@@ -100,6 +104,7 @@ ENGINE_TYPES: Final = {
             name="opencode",
             keys=(_ANTHROPIC, _OPENAI),
             providers=("openrouter",),
+            tells_cost=True,
             good_at="work with the models of many vendors",
             obeys=("**/.opencode/**", "opencode.json", "opencode.jsonc", "CONTEXT.md"),
             logins=(".local/share/opencode",),
@@ -117,6 +122,7 @@ ENGINE_TYPES: Final = {
             name="continue",
             module="continue_cli",
             keys=(_OPENAI, _ANTHROPIC, _GEMINI),
+            tells_cost=True,
             good_at="small edits, as in a code editor",
             obeys=(
                 *("**/.continue/**", ".continuerules", ".continueignore"),

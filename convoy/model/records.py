@@ -424,6 +424,7 @@ class Gate(Struct, frozen=True, kw_only=True):
 
     protected: tuple[str, ...] = (
         *(".brat/**", ".github/**", ".git/**", ".gitmodules"),
+        *("/CODEOWNERS", "/docs/CODEOWNERS"),
         *INSTRUCTIONS,
     )
     allowed: tuple[str, ...] = ()

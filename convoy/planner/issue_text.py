@@ -40,6 +40,8 @@ _REFERENCE = re.compile(
 )
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 _TAB = 4
+STRUCK: Final = re.compile(r"~~[^~]+~~")
+"""An item that its author crossed out."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ def _item(
         rest.pop()
     return Item(
         number=number,
-        done=box[1] != " ",
+        done=box[1] != " " or bool(STRUCK.fullmatch(first[bullet + 3 :].strip())),
         lines=(
             first[bullet + 3 :].strip(),
             *(_dedented(line, width).rstrip() for line in rest),

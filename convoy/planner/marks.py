@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from convoy.model.engine_types import ENGINE_TYPES
-from convoy.planner.issue_text import Item, intake
+from convoy.planner.issue_text import STRUCK, Item, intake
 from convoy.text import clean, code_block, cut, nearest
 
 Mark = tuple[str, str]
@@ -109,7 +109,7 @@ class Known:
     def may_be(self, key: str, values: Collection[str]) -> bool:
         match key:
             case "after":
-                return all(not n.isdecimal() or int(n) <= self.most for n in values)
+                return any(not n.isdecimal() or int(n) <= self.most for n in values)
             case "engine":
                 named = {*(self.engines or ()), *ENGINE_TYPES}
                 is_free = self.engines is None
@@ -388,8 +388,10 @@ _LEFT_OUT_ITEM: Final = re.compile(rf"\S+ \({LEFT_OUT}: (?P<why>.*)\)")
 def left_out(items: Iterable[Item]) -> Iterator[tuple[int, str]]:
     """Yield the number of each item that is no task, and why: a clause."""
     for item in items:
-        said = _LEFT_OUT_ITEM.fullmatch(" ".join(item.lines).strip())
-        if item.done and said:
+        whole = " ".join(item.lines).strip()
+        if STRUCK.fullmatch(item.lines[0].strip()):
+            yield item.number, "it is struck through"
+        elif item.done and (said := _LEFT_OUT_ITEM.fullmatch(whole)):
             yield item.number, said["why"]
 
 

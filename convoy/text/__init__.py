@@ -26,7 +26,10 @@ from grite.errors import BratError
 TEXT_CHARS = 262_144
 """Longer than any forge's issue; what is beyond it is not read."""
 
-_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]P^_X][^\x07\x1b\n]*(?:\x07|\x1b\\)")
+"""Also whole commands, such as a window's title or a link's address.
+https://invisible-island.net/xterm/ctlseqs/ctlseqs.html
+"""
 _COLOUR = re.compile(r"(\x1b\[[0-9;]{0,32}m)")
 # What is there but cannot be seen: control characters but tab and newline, surrogates,
 # format characters (bidirectional, zero-width, tags), variation selectors, fillers, and

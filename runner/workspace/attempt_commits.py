@@ -25,7 +25,7 @@ from convoy.text import SIGNED_OFF, with_line_ends_of
 from convoy.text.redaction import NO_SECRETS, Redaction
 from grite import errors, git
 from grite.errors import BratError, GitFailed, Unavailable
-from runner.box.surroundings import left_in
+from runner.box.surroundings import left_in, read_hostile
 from runner.workspace import stray_content as stray
 from runner.workspace.stray_content import Staged
 from runner.workspace.workspace import (
@@ -50,6 +50,8 @@ ALONE_MOST = 1_000
 """How many files are added one by one, where git gives up over one of them."""
 TEXT_BYTES = 1_000_000
 """A larger file keeps the line ends that it was given."""
+INDEX_BYTES = 100_000_000
+"""The most that is read of the agent's own index."""
 MEMORY_BYTES = 1_000_000_000
 """The limit for each git process: a tree of a few bytes can stand for 10^10 files."""
 PATCH_BYTES = 10_000_000
@@ -181,6 +183,8 @@ class AttemptCommits(Struct):
             return Work(faults=faults, left_out=stray.sentences(self._left_out))
         for why, paths in self._unfiltered.items():
             self._leave(why, (each.path for each in changes if each.path in paths))
+        faults += self._unmerged(changes)
+        self._leave(stray.TESTS_GONE, stray.removed_tests(changes))
         self._note_odd_names(changes, known if theirs == workspace.base else None)
         sizes = stray.sizes_of(changes, workspace.folder)
         work = Work(
@@ -218,6 +222,22 @@ class AttemptCommits(Struct):
             between=tuple(undone),
             patch_bytes=size,
         )
+
+    def _unmerged(self, changes: Iterable[PathChange]) -> tuple[str, ...]:
+        """Return a fault for the files in which the agent left a merge unfinished."""
+        theirs, folder = self._theirs(), self._workspace.folder
+        files = (e.path for e in changes if e.mode_after.startswith("100"))
+        texts = ((e, b"\n" + read_hostile(folder / e, TEXT_BYTES)) for e in files)
+        marked = {e for e, text in texts if all(map(text.__contains__, stray.CONFLICT))}
+        if theirs is None or not marked:
+            return ()
+        index = self._workspace.store / "index.theirs"
+        index.write_bytes(read_hostile(theirs / "index", INDEX_BYTES))
+        asked = ("ls-files", "-z", "--unmerged")
+        told = self._git(*asked, index=index, check=False).stdout
+        lines = os.fsdecode(told).split("\0")
+        left = sorted(marked & {line.partition("\t")[2] for line in lines})
+        return (f"Conflict markers remain in {path_list(left)}.",) if left else ()
 
     def _lighter(
         self, message: bytes, sizes: Sequence[tuple[str, int]], bundle: Path

@@ -29,6 +29,7 @@ NO_SUBMODULE: Final = "Unchanged (submodules are not checked out here)"
 TWIN: Final = "Kept (another name differs only in case or Unicode form)"
 LINE_ENDS: Final = "Kept with its old line endings"
 UNPORTABLE: Final = "Kept (name forbidden on Windows)"
+TESTS_GONE: Final = "Removed (tests)"
 ASIDE: Final = "Left out (committed on another branch, or stashed)"
 _UNFILTERED: Final = "Kept (without the filter {} that .gitattributes asks for)"
 _UNENCRYPTED: Final = (
@@ -82,6 +83,12 @@ _PROGRAM: Final = re.compile(
 """How a compiler's and a linker's files begin, Java's too, on every system.
 https://man7.org/linux/man-pages/man5/elf.5.html
 """
+_TEST: Final = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)test_[^/]+$|[._-](?:test|spec)\.\w+$"
+    r"|Tests?\.\w+$"
+)
+CONFLICT: Final = b"\n<<<<<<< ", b"\n>>>>>>> "
+"""What git leaves in a file of which it cannot merge two versions."""
 _HEAD_BYTES: Final = 8
 POINTER: Final = b"version https://git-lfs.github.com/spec/"
 """How a file begins that Git LFS has written.
@@ -298,6 +305,14 @@ def is_same(folder: Path, other: Path, path: str) -> bool:
 def paths_in(listed: bytes) -> list[str]:
     """Return the paths that git lists with `-z`."""
     return [*filter(None, os.fsdecode(listed).split("\0"))]
+
+
+def removed_tests(changes: Iterable[PathChange]) -> list[str]:
+    """Return the tests that are gone, but for those that were moved."""
+    pairs = [(each, PurePosixPath(each.path).name) for each in changes]
+    news = {name for each, name in pairs if each.mode_before == GONE}
+    gone = ((e.path, name) for e, name in pairs if e.mode_after == GONE)
+    return [path for path, name in gone if _TEST.search(path) and name not in news]
 
 
 def sentences(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

@@ -53,7 +53,6 @@ _CONFIG = f"""\
 [core]
 \trepositoryFormatVersion = 0
 \tbare = false
-\tlogAllRefUpdates = false
 \tsafecrlf = false
 [gc]
 \tauto = 0
@@ -65,6 +64,7 @@ _CONFIG = f"""\
 _WITNESS_CONFIG = f"""\
 {_CONFIG}\
 [core]
+\tlogAllRefUpdates = false
 \tattributesFile = /dev/null
 \texcludesFile = /dev/null
 [fetch]

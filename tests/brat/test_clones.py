@@ -414,6 +414,24 @@ def test_a_checkout_of_another_user_is_used_where_the_persons_git_uses_it(
         assert done.returncode == 1
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_where_another_user_ran_brat_nothing_begins(
+    origin: Path, tmp_path: Path
+) -> None:
+    (tmp_path / ".gitconfig").write_text("[safe]\n\tdirectory = *\n")
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    assert ran((BRAT, "init"), cwd=origin, env=env).returncode == 0
+    for each in (origin, *origin.rglob("*")):
+        os.chown(each, 12345, 12345)
+
+    done = ran((BRAT, "mayor", "start", "--task", "x"), cwd=origin, env=env)
+
+    folder = origin / ".git/brat"
+    assert f"another user ran brat here, and {folder} is not yours: " in done.stderr
+    assert f"`sudo chown -R 0 {folder}`" in done.stderr
+    assert done.returncode == 1
+
+
 # --- looking at a person's checkout changes nothing in it -----------------------------
 
 

@@ -43,7 +43,10 @@ def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
     assert why(*changes[1:], size=2_000_000) == ()
 
 
-@looped(".github/workflows/ci.yml", ".GitHub/x", ".brat/agent.sh", ".gitmodules")
+@looped(
+    *(".github/workflows/ci.yml", ".GitHub/x", ".brat/agent.sh", ".gitmodules"),
+    *("CODEOWNERS", "docs/CODEOWNERS"),
+)
 def test_a_protected_path_is_refused_even_when_it_is_deleted(path: str) -> None:
     gone = PathChange(path, "100644", "000000")
 

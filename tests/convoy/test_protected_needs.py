@@ -7,6 +7,7 @@ from convoy.events.task_events import TaskBlocked
 from convoy.gate import PathChange, gate_of, protected, refusals
 from convoy.model.records import Gate, Limits
 from convoy.rules.plans import AllowPaths
+from convoy.views.interventions import stopped
 from convoy.views.plan import plan_document
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, spec
@@ -72,6 +73,19 @@ def test_what_is_not_protected_needs_no_word() -> None:
     blocked_by = TaskBlocked(convoy=NAME, task=1, why=why)
     told = decided(made(AllowPaths), blocked_by.change(rules.state))
     assert "is blocked for another reason: The patch adds" in str(told)
+
+
+def test_a_path_for_which_its_work_was_refused_may_be_allowed() -> None:
+    rules = Rules().planned(spec(1))
+    [why] = why_not(rules, WORKFLOW)
+    rules.started(1).refused(1).blocked(1, f"{why} (after 2 attempts)")
+
+    asked = stopped(rules.convoy, rules.task(1))
+    assert asked.commands[0] == f"brat task allow 1 --convoy {NAME}"
+    rules.do(AllowPaths(convoy=NAME, task=1, by="ann"))
+    assert why_not(rules, WORKFLOW) == ()
+    assert why_not(rules, ".github/workflows/other.yml")
+    assert rules.task(1).state == "queued"
 
 
 def test_a_path_that_only_its_words_name_is_said_and_may_be_allowed() -> None:

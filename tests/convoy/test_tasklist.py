@@ -229,6 +229,7 @@ def test_paths_have_one_form(written: str, path: str) -> None:
         "- [ ] a\n  - after: 7": "task 1: it waits for task 7, but the last task is 1",
         "- [ ] a (after 0)": "task 1: it waits for task 0, but the last task is 1",
         "- [ ] a\n- [ ] b (after #1)": "task 2: #1 is the number of an issue; write (after 1) for a task",
+        "- [ ] a\n- [ ] b (after 1, 9)": "task 2: it waits for task 9, but the last task is 2",
         "- [ ] a (after 1)": "task 1: it waits for itself",
         "- [ ] a (after 3)\n- [ ] b (after 1)\n- [ ] c (after 2)": "tasks wait for each other in a cycle: 1 waits for 3, 3 waits for 2, 2 waits for 1",
         "- [ ] a engine: test": 'task 1: there is no engine "test"; configured: default, docs, tests; did you mean tests?',
@@ -340,6 +341,14 @@ def test_any_issue_is_planned_or_refused_in_one_sentence(title: str, text: str) 
             task_graph.declared_need(need) for need in task.needs
         ]
         task.instructions.encode()
+
+
+def test_an_item_that_was_struck_through_is_no_task() -> None:
+    text = "- [ ] a\n- [ ] ~~b (after 1)~~\n- [ ] ~~c~~ d"
+
+    assert [(t.number, t.title) for t in planned(text)] == [(1, "a"), (3, "~~c~~ d")]
+    assert plan_remarks(text) == ("item 2 is not a task: it is struck through",)
+    assert planned(f"{text} (after 2)")[1].after == ()
 
 
 # --- a long list goes in waves --------------------------------------------------------

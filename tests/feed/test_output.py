@@ -88,6 +88,22 @@ async def test_what_is_no_output_is_refused(tmp_path: Path) -> None:
             assert answer.status_code == status, body[:40]
 
 
+async def test_output_that_a_full_disk_does_not_take_is_sent_again(
+    tmp_path: Path,
+) -> None:
+    body = {"first": 0, "pieces": ["a"]}
+    async with hall(tmp_path, running()) as here:
+        file = here.feed.tape(SESSION).file
+        file.mkdir()  # it can be written as little as on a full disk
+        refused = await here.send("POST", "output", json=body)
+        file.rmdir()
+        told = await here.send("POST", "output", json=body)
+
+    assert (refused.status_code, told.status_code) == (507, 200)
+    assert "the output cannot be kept: Is a directory" in refused.text
+    assert text_in(file) == "a"
+
+
 async def test_a_feed_that_never_answers_holds_up_nobody() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/feed/v1/a/b/c/1/1"

@@ -9,6 +9,7 @@ import pytest
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import cores, verdict
 from brat.forge.storage.forge_state import Forge
+from convoy.text.project_tests import headline
 from grite.outbound import PROXIES, TRUST
 from runner.box import surroundings
 from tests.world.cases import looped
@@ -58,7 +59,12 @@ async def test_a_commit_that_fails_says_how_it_ended(here: Town) -> None:
     assert check["output"]["summary"] == "`echo no >&2; exit 7` exited with status 7."
     assert check["output"]["text"] == "no\n"
     _, killed = verdict(-9, Ci(command="make"), "")
-    assert killed.summary == "`make` was killed by signal 9."
+    assert killed.summary == "`make` was killed by SIGKILL."
+    _, crashed = verdict(139, Ci(command="make"), "collected 3 items\n")
+    assert crashed.summary == "`make` was killed by SIGSEGV."
+    assert headline(crashed.text or "") == "fatal: it was killed by SIGSEGV"
+    _, misused = verdict(129, Ci(command="make"), "")
+    assert misused.summary == "`make` exited with status 129."
 
 
 async def test_the_command_knows_nothing_of_the_forge(

@@ -34,6 +34,7 @@ FILES = {
     "run.bat": b"echo\n",
     "win.cfg": b"a\r\nb\r\n",
     "unix.cfg": b"a\nb\n",
+    "tests/test_a.py": b"1\n",
     "pom.xml": b"<project/>\n",
     ".gitignore": b"data/\n*.local\ndist\nbuild\n.cache\n*.log\n*.o\n",
     "bin/old.so": b"\x7fELF",
@@ -73,6 +74,23 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         ),
         NEW,
         STASHED.format("other, refs/stash"),
+    ),
+    "a branch that was left again by the name that git remembers": (
+        f"git checkout -qb other; git checkout -q -; {WORK}; {COMMIT}",
+        NEW,
+    ),
+    "lines like a conflict's that no merge left": (
+        "printf '<<<<<<< a\\n=======\\n>>>>>>> b\\n' > new.py",
+        NEW,
+    ),
+    "a test that is gone": (
+        "rm tests/test_a.py src/a.py",
+        {"tests/test_a.py", "src/a.py"},
+        "Removed (tests): tests/test_a.py.",
+    ),
+    "a test that was moved": (
+        "mkdir t; mv tests/test_a.py t",
+        {"tests/test_a.py", "t/test_a.py"},
     ),
     "every file touched": ("find . -type f | xargs touch", set()),
     "all that git finds committed with work": (f"touch dos.txt; {WORK}; {COMMIT}", NEW),
@@ -325,6 +343,17 @@ def test_the_work_lands_and_what_is_no_work_is_left_out_by_name(forge: Forge) ->
             assert not git("rev-list", "--max-parents=0", own, cwd=workspace.store), (
                 name
             )
+
+
+def test_a_merge_that_the_agent_left_unfinished_is_no_work(forge: Forge) -> None:
+    both = (
+        "git checkout -qb other; echo 2 > src/a.py; git commit -qam Other;"
+        "git checkout -q -; echo 3 > src/a.py; git commit -qam Own;"
+        "! git merge -q other"
+    )
+
+    assert worked(forge, both)[1].faults == ("Conflict markers remain in src/a.py.",)
+    assert worked(forge, f"{both}; echo 4 > src/a.py")[1].faults == ()
 
 
 COMMITTED: dict[str, dict[str, str | None]] = {

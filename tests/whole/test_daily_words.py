@@ -53,6 +53,18 @@ def test_a_list_is_run_looked_at_and_taken(tmp_path: Path) -> None:
     assert left_running(tmp_path) == []
 
 
+def test_a_plan_that_is_not_what_was_asked_for_is_told(tmp_path: Path) -> None:
+    planned = '[mayor]\nengine = "default"\n[witness]\nattempts = 1\n'
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT", planned))
+
+    lines = terminal.type("brat run 'Spell all words'").lines
+
+    at = lines.index("spell-all-words-1 is active")
+    assert lines[at + 1].startswith(
+        "  warning: the engine default did not make a plan: "
+    )
+
+
 def _patch(folder: Path, text: str) -> str:
     file = folder / "whole.patch"
     file.write_text(text + "\n")
@@ -98,6 +110,8 @@ def test_a_file_that_is_named_is_read_and_no_other_text_is_taken_for_one() -> No
         assert text_of(text) == text
     with pytest.raises(BratError, match="none cannot be read: No such file"):
         text_of("@none")
+    with pytest.raises(BratError, match=f"{__file__} is a file: write @{__file__} for"):
+        text_of(__file__)
 
 
 def read_here(line: str) -> tuple[int, str]:

@@ -1,15 +1,20 @@
 """What has to be here is asked for before an issue is opened, not after attempts."""
 
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from brat.local.run_roles import checked
+from brat.local.start_checks import uncounted_costs
 from brat.repository.checkout import find
+from convoy.config import load
+from convoy.model.engine_types import ENGINE_TYPES
 from grite.errors import BratError
 from tests.world.layers import sampled
+from tests.world.plugin import ROOT
 from tests.world.terminal import Terminal, contents
 from tests.world.words import engine, project
 
@@ -126,6 +131,25 @@ def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
     linked = project(tmp_path / "linked", ci("tester -q"))
     path = f"{link.parent}:{Path(sys.executable).parent}:/usr/bin:/bin"
     assert lacks(linked, PATH=path) == f"{hidden}: {mend}"
+
+
+def test_a_budget_that_knows_no_costs_is_pointed_out() -> None:
+    budget = "[budget]\nday = 5\nattempt = 1\n"
+    for name, keys, mend in (
+        ("codex", "day, attempt", "price"),
+        ("aider", "attempt", "price"),
+        ("shell", "day, attempt", "timeout"),
+    ):
+        default = f'[engine.default]\ntype = "{name}"\nargs = ["a"]\n'
+        config = load(f"{default}{budget}", source="x")
+        [lack] = uncounted_costs(config)
+        assert str(lack) == (
+            f"[engine.default] {name}: its cost is unknown to [budget] {keys}: "
+            f"set [engine.default] {mend} in .brat/config.toml"
+        )
+    told = tomllib.loads((ROOT / "docs/engines.toml").read_text("utf-8"))
+    for name, row in ENGINE_TYPES.items():
+        assert row.tells_cost == ("cost" in told.get(name, {})), name
 
 
 def test_a_script_that_is_not_committed_is_said(tmp_path: Path, lacks: Lacks) -> None:

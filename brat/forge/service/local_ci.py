@@ -8,6 +8,7 @@ import asyncio
 import os
 import re
 import shutil
+import signal
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
@@ -371,6 +372,14 @@ https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19
 """
 
 
+_SIGNALS: Final = {each.value: each.name for each in signal.Signals}
+_CRASHES: Final = {
+    *(signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE),
+    *(signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM),
+}
+"""What a shell's exit status above 128 says; git's own 129 is no signal."""
+
+
 def tail(log: IO[bytes]) -> str:
     size = log.seek(0, 2)
     log.seek(max(size - TAIL_BYTES, 0))
@@ -395,8 +404,12 @@ def verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Ou
         said = f"{ended} ({why}): {last or 'no output'}"
         mend = "install what is missing, or set another [ci] command"
         return "action_required", Output(title=NAME, summary=f"{said}; {mend}.")
-    how = "exited with status" if status > 0 else "was killed by signal"
-    said = f"`{settings.command}` {how} {abs(status)}."
+    how = f"exited with status {status}"
+    if status < 0 or status - 128 in _CRASHES:
+        number = abs(status) % 128
+        how = f"was killed by {_SIGNALS.get(number, f'signal {number}')}"
+        text = f"{text.rstrip()}\nfatal: it {how}\n"  # its last words do not tell
+    said = f"`{settings.command}` {how}."
     return "failure", Output(title=NAME, summary=said, text=text)
 
 

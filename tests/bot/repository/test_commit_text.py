@@ -42,6 +42,7 @@ def test_an_encoding_does_not_carry_an_order_past_the_bot(
 @looped(
     ("", b"One\r\rskip-checks: true\r", b"One\n\nskip-checks true\n"),
     ("", b"One\0 Fixes #1\n", b"One\xef\xbf\xbd Fixes issue #1\n"),
+    ("", b" \n", b"Work of an agent\n"),
     ("", b"Gr\xf6\xdfe\n", "Gr\ufffd\ufffde\n".encode()),
     ("encoding ISO-8859-1\n", b"Gr\xf6\xdfe\n", "Größe\n".encode()),
 )

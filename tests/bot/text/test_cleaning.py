@@ -44,6 +44,7 @@ SELECTORS = "".join(chr(0xE0100 + ord(letter)) for letter in "evil")
     ("\u202egood\u202c \u2067x\u2069 \u200e", "good x "),
     ("go\u00ad\u034f\u115f\u3164\uffa0\u2800\u180eod", "good"),
     ("\x1b[31mgood\x1b[0m\x00\x07\x9b", "good"),
+    ("\x1b]0;title\x07go\x1b]8;;http://x\x1b\\od\x1b]8;;\x1b\\", "good"),
     ("a\r\nb\rc\n\td", "a\nb\nc\n\td"),
     ("e\u0301\u212a", "\u00e9K"),
     ("&#x200b;a&shy;&#xE0041;&ZeroWidthSpace; &amp; &lt;b>", "a & \\<b>"),
