@@ -35,7 +35,7 @@ from convoy.answers import ANSWERS, Answering, Question, Reply
 from convoy.events import AttemptCommand, copied
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import TaskNoted
-from convoy.gate import ci_files, gate_of, path_list
+from convoy.gate import ci_files, gate_of, path_list, protected
 from convoy.kinds import half_done, kind_of, unmerged
 from convoy.model import ids
 from convoy.model.records import Cause, Usage
@@ -61,6 +61,8 @@ from grite.errors import GitFailed
 
 _TOO_LARGE: Final = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 LOST: Final = "the session ended without a result: its machine or its witness died"
+PROTECTED_MOST: Final = 100
+"""How many of the protected paths are noted for which work was refused."""
 _FOR_GOOD: Final = frozenset({HTTPStatus.GONE, _TOO_LARGE})
 
 
@@ -218,18 +220,25 @@ class EndedAttempt:
         return self.attempt.base if self.attempt.salvaged else ""
 
     def turn_down(
-        self, result: Result, why: str, left: str = "", *, is_large: bool = False
+        self,
+        result: Result,
+        why: str,
+        left: str = "",
+        *,
+        paths: Sequence[str] = (),
+        is_large: bool = False,
     ) -> None:
         """Refuse the attempt; if only a person can help, block the task at once.
 
-        `left` is the half-done commit that the next attempt goes on from.
+        `left` is the half-done commit that the next attempt goes on from, `paths` what
+        the work changes.
         """
         cause: Cause = "outage" if result.outcome in OUTAGES else "failed"
         if result.conclusion == "success" or result.refusals:
             cause = "refused"
         elif result.outcome == "setup" or self.called_off:
             cause = "setup"
-        self.refuse(cause, why, result, left)
+        self.refuse(cause, why, result, left, paths)
         is_for_a_person = is_large or result.outcome in FOR_A_PERSON
         if result.status in NEEDS_A_PERSON or is_for_a_person:
             self.block(why)
@@ -243,10 +252,12 @@ class EndedAttempt:
         why: str,
         result: Result | None = None,
         left: str = "",
+        paths: Sequence[str] = (),
     ) -> None:
         """End the attempt without work; its agent's notes are kept all the same."""
         if result is not None:
             self.note(result)
+        gate = gate_of(self.convoy.settings.gate, self.task)
         refused = copied(
             ending.RefuseWork,
             self.which,
@@ -256,6 +267,7 @@ class EndedAttempt:
             asked_s=(result and result.retry_after_s) or 0.0,
             usage=result.used if result else Usage(),
             left=left,
+            protected=protected(paths, gate)[:PROTECTED_MOST],
         )
         self.draft.submit(refused)
 
@@ -481,7 +493,8 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
         if kept and (patch.is_large or result.outcome == "oversized"):
             why = f"{full_stop(why)} The part that could be kept is at {kept}."
         left = handed_in if is_half else ""
-        ended.turn_down(result, why, left, is_large=patch.is_large)
+        is_large = patch.is_large
+        ended.turn_down(result, why, left, paths=patch.files, is_large=is_large)
     elif why := _changed_tests(ended, commit) or ended.conflicts_left(commit):
         ended.keep(commit)
         ended.turn_down(result, why)

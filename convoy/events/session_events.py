@@ -143,6 +143,7 @@ class TaskStarted(TaskEvent, frozen=True, kw_only=True, tag="task.started"):
             spent=task.spent + 1,
             attempt=attempt,
             unmerged=unmerged,
+            refused_paths=(),
             begun_at=task.begun_at or now.at,
         )
 
@@ -230,6 +231,11 @@ class WorkRefused(_FruitlessEvent, frozen=True, kw_only=True, tag="work.refused"
     """The attempt ended without work that can land."""
 
     SAYS = "Refused task {task}, attempt {attempt}: {why:clause}."
+    protected: tuple[str, ...] = ()
+    """The protected paths for which it was refused."""
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        return replace(super().task_after(task, now), refused_paths=self.protected)
 
 
 class SessionLost(_FruitlessEvent, frozen=True, kw_only=True, tag="session.lost"):

@@ -365,17 +365,6 @@ def unallowed(task: Task, gate: Gate) -> tuple[str, ...]:
     return tuple(path for path in kept if not path.startswith(folders))
 
 
-_REFUSED: Final = re.compile(
-    r"The patch changes a protected path: (.*?)(?: and \d+ more)?\.(?: |$)"
-)
-
-
-def refused_paths(task: Task, gate: Gate) -> tuple[str, ...]:
-    """Return the protected paths for which the work of a blocked task was refused."""
-    said = _REFUSED.match(task.why) if task.state == "blocked" else None
-    return protected(said[1].split(", "), gate) if said else ()
-
-
 def wants(number: int, paths: tuple[str, ...]) -> str:
     """Return why a task waits that needs protected paths, and who may help how."""
     if kept := forbidden(paths):

@@ -119,6 +119,8 @@ class Task(Part, frozen=True, kw_only=True):
     handed_in: HandedIn | None = None
     allowed: tuple[str, ...] = ()
     """The protected paths that people let it change."""
+    refused_paths: tuple[str, ...] = ()
+    """Those for which the work of its newest attempt was refused."""
     touched: tuple[str, ...] = ()
     """The files that any of its attempts was seen to change, sorted."""
     conflicts: int = 0

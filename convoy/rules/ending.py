@@ -144,6 +144,8 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
     usage: Usage = Usage()
     left: str = ""
     """The half-done work that it left, kept for the next attempt; empty: none."""
+    protected: tuple[str, ...] = ()
+    """The protected paths that it changed."""
     now: int = 0
     """Its time, unix ms; 0: unknown."""
     asked_s: float = 0.0

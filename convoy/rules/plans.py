@@ -30,7 +30,7 @@ from convoy.events.plan_events import (
 )
 from convoy.events.session_events import WorkAccepted
 from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
-from convoy.gate import forbidden, protected, refused_paths, unallowed, wants
+from convoy.gate import forbidden, protected, unallowed, wants
 from convoy.kinds import can_be_split, kind_of
 from convoy.model.records import Estimate, Scope, SubIssue, TaskSpec, Usage
 from convoy.model.session_result import priced
@@ -150,7 +150,7 @@ class AllowPaths(TaskCommand, frozen=True, kw_only=True):
         """Allow the paths; a task that waited for it goes on."""
         convoy, task = self.unsettled(state)
         gate = convoy.settings.gate
-        known = (*named_paths(task.spec), *refused_paths(task, gate))
+        known = (*named_paths(task.spec), *task.refused_paths)
         found = protected((self.path,) if self.path else known, gate)
         if kept := forbidden(found):
             raise Refusal(f"no agent may change {kept[0]}: a person must do it")

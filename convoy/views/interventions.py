@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.events.hold_events import COMMENTS_MOST
-from convoy.gate import forbidden, refused_paths, unallowed, wants
+from convoy.gate import forbidden, unallowed, wants
 from convoy.kinds import is_stopped, may_be_too_much
 from convoy.model import ids
 from convoy.model.records import CAUSES
@@ -193,11 +193,10 @@ def stopped(convoy: Convoy, task: Task) -> Intervention:
     unmerged = handed_in and CAUSES[task.cause].at_landing
     kind: InterventionKind = "merge_failed" if unmerged else "blocked_task"
     why, words = task.why, ["retry", "drop"][bool(dropped_needs(convoy, task)) :]
-    gate = convoy.settings.gate
-    if paths := unallowed(task, gate):  # to try again would not help
+    if paths := unallowed(task, convoy.settings.gate):  # to try again would not help
         kind, why = "protected_path", wants(task.number, paths)
         words = ["drop"] if forbidden(paths) else ["allow", "drop"]
-    elif (paths := refused_paths(task, gate)) and not forbidden(paths):
+    elif task.refused_paths and not forbidden(task.refused_paths):
         words = ["allow", *words]
     found = _asking(kind, convoy, why, *words, task=task.number)
     if kind != "blocked_task" or not may_be_too_much(convoy, task):

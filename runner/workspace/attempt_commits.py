@@ -234,7 +234,7 @@ class AttemptCommits(Struct):
         index = self._workspace.store / "index.theirs"
         index.write_bytes(read_hostile(theirs / "index", INDEX_BYTES))
         asked = ("ls-files", "-z", "--unmerged")
-        told = self._git(*asked, index=index, check=False).stdout
+        told = self._workspace.git(*asked, index=index, check=False).stdout
         lines = os.fsdecode(told).split("\0")
         left = sorted(marked & {line.partition("\t")[2] for line in lines})
         return (f"Conflict markers remain in {path_list(left)}.",) if left else ()

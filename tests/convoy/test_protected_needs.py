@@ -78,7 +78,7 @@ def test_what_is_not_protected_needs_no_word() -> None:
 def test_a_path_for_which_its_work_was_refused_may_be_allowed() -> None:
     rules = Rules().planned(spec(1))
     [why] = why_not(rules, WORKFLOW)
-    rules.started(1).refused(1).blocked(1, f"{why} (after 2 attempts)")
+    rules.started(1).refused(1, protected=(WORKFLOW,)).blocked(1, why)
 
     asked = stopped(rules.convoy, rules.task(1))
     assert asked.commands[0] == f"brat task allow 1 --convoy {NAME}"

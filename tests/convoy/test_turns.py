@@ -164,9 +164,9 @@ def test_a_herd_that_conflicts_goes_on_one_after_another() -> None:
     assert rules.task(2).touched == ("a.py", "b.py"), "whatever any attempt touched"
 
 
-def sent_back(**given: object) -> Rules:
+def sent_back(rounds: int = 5) -> Rules:
     """Return a herd in which 2's work, made fit, is the candidate on what 1 landed."""
-    rules = herd(1, 2, 3, 4, **given)
+    rules = herd(1, 2, 3, 4, rounds=rounds)
     rules.offered(1, sha("c"), sha("0")).landed_as(1, sha("c"))
     conflicts(conflicts(conflicts(rules, 2), 3), 4)
     return rules.started(2).accepted(2, sha("d")).offered(2, sha("e"), sha("c"))
