@@ -238,7 +238,7 @@ class EndedAttempt:
             cause = "refused"
         elif result.outcome == "setup" or self.called_off:
             cause = "setup"
-        self.refuse(cause, why, result, left, paths)
+        self.refuse(cause, why, result, left, paths if cause == "refused" else ())
         is_for_a_person = is_large or result.outcome in FOR_A_PERSON
         if result.status in NEEDS_A_PERSON or is_for_a_person:
             self.block(why)

@@ -203,6 +203,11 @@ async def test_a_hostile_result_is_refused_and_nothing_is_pushed(
             moved = {ref for ref in refs if before.get(ref) != after.get(ref)} - ALWAYS
             kept = {ids.attempt_ref(NAME, number, 1)} if case in KEPT else set()
             assert moved == kept, case
+        found = dict(
+            zip(CASES, (t.refused_paths for t in here.convoy.tasks), strict=True)
+        )
+        assert found["a protected file"] == ("AGENTS.md",)
+        assert found["a workflow, of an agent that failed"] == ()
         await here.loop.tick()
         comment = html.unescape("\n".join(here.spoken())).replace("\\", "")
         assert [case for case, (_, why) in CASES.items() if why not in comment] == []
