@@ -38,7 +38,6 @@ from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
 from runner.session.proxy_client import proxied, unreached
 from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
-from runner.workspace.stray_content import paths_in
 from runner.workspace.workspace import Workspace, ignore_files
 
 OUTPUT_BYTES: Final = 1_000_000
@@ -184,8 +183,8 @@ def set_up(
         return Prepared(why=why)
     workspace.git("read-tree", "--reset", "-u", "HEAD")  # undoes its changes
     # With what is ignored: none of it is the agent's.
-    found = workspace.git("ls-files", "--others", "--directory", "-z").stdout
-    litter = tuple(map(pattern, paths_in(found)))
+    found = workspace.paths("ls-files", "--others", "--directory")
+    litter = tuple(map(pattern, found))
     if (own := workspace.folder / ".git").is_dir():
         ignore_files(own, litter)
     return Prepared(litter=litter)

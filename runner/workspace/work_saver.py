@@ -149,7 +149,7 @@ def main(argv: list[str]) -> int:
     work = without_leaks(work, workspace, gate)
     refused = refusals(work.changes, work.patch_bytes, gate, started.limits)
     if work.bundle and not refused and not passing(work.between, gate):
-        found = workspace.git("rev-parse", "HEAD^{tree}", deadline_s=LONGEST_S).stdout
+        found = workspace.git("rev-parse", "HEAD^{tree}").stdout
         is_new = not known.is_file() or known.read_bytes() != found
         if is_new and work.bundle.stat().st_size <= BYTES:
             work.bundle.replace(folder / _BUNDLE)
