@@ -123,17 +123,6 @@ class Watcher(Protocol):
         """Read the news; False: there will be no more."""
 
 
-class SideTask(Protocol):
-    """Work that a child process does from time to time while the program runs."""
-
-    def due_s(self) -> float: ...
-
-    def begin(self) -> None:
-        """Start the work as a child of this process; nobody waits for the child."""
-
-    def ended(self, statuses: Mapping[int, int]) -> None: ...
-
-
 class Order(Struct, frozen=True):
     argv: tuple[str, ...]
     folder: Path
@@ -147,7 +136,9 @@ class Order(Struct, frozen=True):
     source: Source | None = None
     """The writer of its standard input while it runs; then `stdin` is None."""
     fds: tuple[int, ...] = ()
-    side_task: SideTask | None = None
+    side_task: Callable[[], float] = lambda: math.inf
+    """Does what else is due, and returns in how many seconds more is. It is called
+    again when a child has ended, and may start one, which nobody waits for."""
     clock: Callable[[], float] = time.monotonic
     """The seconds by which its limits are measured; they never go back."""
 
@@ -256,10 +247,7 @@ class _Supervision(Struct):
             left = min(deadline, silent_at) - order.clock()
             if left <= 0:
                 break
-            side_task = order.side_task
-            if side_task and side_task.due_s() == 0:
-                side_task.begin()
-            self._pump(min(left, side_task.due_s() if side_task else math.inf))
+            self._pump(min(left, order.side_task()))
             self._reap()
         cut_off, cancelled = process.returncode is None, self._stop.wanted
         called_off = self._is_called_off()
@@ -330,8 +318,6 @@ class _Supervision(Struct):
     def _reap(self) -> bool:
         """Reap ended children; return whether any child of this process is left."""
         ended, left = processes.reap_children()
-        if ended and self._order.side_task is not None:
-            self._order.side_task.ended(ended)
         if (status := ended.get(self._process.pid)) is not None:
             # Popen would wait for it again, and take a child it cannot find for a 0.
             self._process.returncode = os.waitstatus_to_exitcode(status)

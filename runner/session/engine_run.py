@@ -22,7 +22,7 @@ from grite.git import pair_of
 from runner import engines
 from runner.box import surroundings
 from runner.box.agent_box import BoxReport
-from runner.box.supervisor import Ending, Order, SideTask
+from runner.box.supervisor import Ending, Order
 from runner.box.surroundings import fill_home, left_in
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said
@@ -89,8 +89,8 @@ class Job(Setting):
     """The parts that the checkout leaves out, a sentence or two each."""
     proxy: ProxyClient | None = None
     """The proxy that holds the model's key; None: the engine cannot use one."""
-    saver: SideTask | None = None
-    """Saves half-done work from time to time; None: work is kept only at the end."""
+    save: Callable[[], float] = lambda: math.inf
+    """Saves half-done work from time to time; this one keeps it only at the end."""
     inbox: Inbox | None = None
     box: BoxReport = BoxReport()
     """Which walls stood around the engine, once it has ended."""
@@ -166,7 +166,7 @@ class _Run:
             silence_s=math.inf if row.is_quiet else spec.silence_s,
             watcher=job.proxy,
             source=self._steering.next if self._steering else None,
-            side_task=job.saver,
+            side_task=job.save,
         )
         way = job.proxy.way() if job.proxy else None
         with closing(self._transcript):

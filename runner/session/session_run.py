@@ -169,11 +169,12 @@ class _Session(engine_run.Job, kw_only=True):
                     feed.work.send(bundle)
 
             is_answer = KINDS[self.started.kind].answer
-            is_saved = self.started.limits.checkpoint_s and not is_answer
-            args = self.room, self.started, workspace, self.litter, keep
-            self.saver = saver = WorkSaver(*args) if is_saved else None
             self.inbox = feed.inbox if feed else None
-            with closing(saver) if saver else nullcontext():
+            if is_answer or not self.started.limits.checkpoint_s:
+                return engine_run.run_engine(self)
+            args = self.room, self.started, workspace, self.litter, keep
+            with closing(WorkSaver(*args)) as saver:
+                self.save = saver.go_on
                 return engine_run.run_engine(self)
 
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:

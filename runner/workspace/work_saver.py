@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -68,14 +68,15 @@ class WorkSaver(msgspec.Struct):
     def _folder(self) -> Path:
         return self._workspace.store.parent / FOLDER
 
-    def due_s(self) -> float:
-        """Return the seconds until the next save is due; infinite while one runs."""
-        if self._process is not None:
-            return math.inf
-        return max(0.0, self._next - time.monotonic())
+    def go_on(self) -> float:
+        """Do what is due, and return in how many seconds more is: `Order.side_task`."""
+        if self._process and self._process.poll() is not None:
+            self.close()
+        if self._process is None and time.monotonic() >= self._next:
+            self._begin()
+        return math.inf if self._process else max(0.0, self._next - time.monotonic())
 
-    def begin(self) -> None:
-        """Start the process; whoever reaps it must call `ended`."""
+    def _begin(self) -> None:
         workspace, folder = self._workspace, self._folder
         self._next = time.monotonic() + self._started.limits.checkpoint_s
         program = (sys.executable, "-I", "-m", "runner.workspace.work_saver")
@@ -102,23 +103,18 @@ class WorkSaver(msgspec.Struct):
         if self._process is None:
             self.close()
 
-    def ended(self, statuses: Mapping[int, int]) -> None:
-        process = self._process
-        if process is None or process.pid not in statuses:
-            return
-        process.returncode = os.waitstatus_to_exitcode(statuses[process.pid])
-        self.close()
+    def close(self) -> None:
+        """Take what the process left, which has ended or which nobody waits for."""
+        if self._process:
+            self._process.poll()  # else Python warns that it still runs
+        self._process = None
+        self._held.close()
         file = self._folder / _BUNDLE
         with contextlib.suppress(OSError):
             bundle = read_hostile(file, BYTES + 1)
             file.unlink(missing_ok=True)
             if bundle and len(bundle) <= BYTES:
                 self._keep(bundle)
-
-    def close(self) -> None:
-        """Forget the process, which has ended or which nobody waits for."""
-        self._process = None
-        self._held.close()
 
 
 def _copy(source: Path, target: Path) -> None:
