@@ -204,17 +204,12 @@ class _Session(engine_run.Job, kw_only=True):
         why: str = "",
     ) -> result_folder.Result:
         """Judge the session, claim how it ended, and complete the result folder."""
-        started, spec = self.started, self.started.engine
-        asked = KINDS[started.kind].answer
+        started = self.started
         unfit = session_verdict.gate_refusals(work, started)
-        goes_on = started.salvaged > 0
         seen = session_verdict.Seen(
-            *(ending, report, work, unfit, spec.timeout_s, spec.silence_s, goes_on),
-            unaccepted=self.unaccepted or "",
-            oversized=session_verdict.too_large(work, started),
-            unprepared=why,
+            *(ending, report, work, unfit, started, answer, self.unaccepted, why)
         )
-        found = session_verdict.conclude(seen, answer, asked)
+        found = session_verdict.conclude(seen)
         # With paths as from the workspace, so that it is alike in each attempt.
         said = found.why.replace(f"{self.checkout}/", "")
         notes = (*work.left_out, *report.left.notes)
@@ -227,11 +222,13 @@ class _Session(engine_run.Job, kw_only=True):
             why=cut(self.redaction(said), WHY_CHARS),
             left=bounded_notes(replace(report.left, notes=notes)),
             report=answer,
-            commit=work.commit or (started.base if goes_on else None),
+            commit=work.commit or (started.base if seen.goes_on else None),
             files=tuple(files),
             accepted=None if self.unaccepted is None else not self.unaccepted,
             refusals=unfit,
-            engine=copied(result_folder.EngineUsed, spec, session=report.session[:100]),
+            engine=copied(
+                result_folder.EngineUsed, started.engine, session=report.session[:100]
+            ),
             network=self.proxy.leak if self.proxy else "",
             box=self.box.why,
             usage=self.folder.used,

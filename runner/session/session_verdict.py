@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from convoy.events.session_events import TaskStarted
 from convoy.gate import oversized, passing, refusals
+from convoy.kinds import KINDS
 from convoy.model.records import Verdict
 from convoy.model.session_result import Outcome, Trouble
 from convoy.text import counted, full_stop
@@ -31,16 +32,19 @@ class Seen(Struct, frozen=True):
     report: Report
     work: Work
     refusals: tuple[str, ...]
-    timeout_s: float
-    silence_s: float
-    goes_on: bool = False
-    """Whether the session began with half-done work of an earlier attempt."""
-    unaccepted: str = ""
-    """Why the acceptance command rejects the work, a sentence; empty: it does not."""
-    oversized: tuple[str, ...] = ()
-    """Why it is too large to land or to be kept, a sentence each."""
+    """Those of `gate_refusals`."""
+    started: TaskStarted
+    answer: str = ""
+    unaccepted: str | None = None
+    """Why the acceptance command rejects the work, a sentence; empty or None: it does
+    not."""
     unprepared: str = ""
     """Why the workspace could not be prepared, a sentence; empty: it was prepared."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the session began with half-done work of an earlier attempt."""
+        return self.started.salvaged > 0
 
 
 _MEANING: dict[Trouble, str] = {
@@ -52,16 +56,16 @@ _MEANING: dict[Trouble, str] = {
 }
 
 
-def conclude(seen: Seen, answer: str = "", asked: str = "") -> Finding:
+def conclude(seen: Seen) -> Finding:
     """Return the verdict on a session: the first thing that went wrong.
 
-    If an answer is `asked` for, a plan or a report, no change is.
+    If an answer is asked for, a plan or a report, no change is.
     """
     for finding in _ended(seen):
         return finding
-    if not asked:
+    if not (asked := KINDS[seen.started.kind].answer):
         return next(_worked(seen))
-    if seen.report.status == "done" and answer:
+    if seen.report.status == "done" and seen.answer:
         return Finding("exited", f"The agent answered with a {asked}.", "success")
     said = (seen.report.status or "none").replace("_", " ")
     why = f"The agent produced no {asked} (status: {said}): {seen.report.summary}"
@@ -69,7 +73,7 @@ def conclude(seen: Seen, answer: str = "", asked: str = "") -> Finding:
 
 
 def _ended(seen: Seen) -> Iterator[Finding]:
-    ending, trouble = seen.ending, seen.report.trouble
+    ending, trouble, spec = seen.ending, seen.report.trouble, seen.started.engine
     if seen.unprepared:
         yield Finding("setup", seen.unprepared)
     if ending.cancelled:
@@ -81,10 +85,10 @@ def _ended(seen: Seen) -> Iterator[Finding]:
         why = f"{_MEANING[trouble.kind]}: {trouble.message.rstrip('.')}."
         yield Finding(trouble.kind, why, "timed_out" if late else "failure")
     if ending.timed_out:
-        why = f"The agent was stopped after {seen.timeout_s:g} s."
+        why = f"The agent was stopped after {spec.timeout_s:g} s."
         yield Finding("deadline", why, "timed_out")
     if ending.silent:
-        why = f"The agent was stopped: it printed nothing for {seen.silence_s:g} s."
+        why = f"The agent was stopped: it printed nothing for {spec.silence_s:g} s."
         yield Finding("hung", why, "timed_out")
     if ending.signal is not None:
         names = {each.value: each.name for each in signal.Signals}
@@ -125,8 +129,8 @@ def _worked(seen: Seen) -> Iterator[Finding]:
             yield Finding(ended, why, "noop")
         case _:
             pass
-    if seen.oversized:
-        yield Finding("oversized", " ".join(seen.oversized))
+    if found := too_large(seen.work, seen.started):
+        yield Finding("oversized", " ".join(found))
     for why in (*seen.work.faults, *seen.refusals):
         yield Finding(ended, why)
     if seen.ending.survivors:
