@@ -130,9 +130,8 @@ class BadInput(Exception):
 
 
 class Inputs(Struct, frozen=True):
-    convoy: str
-    task: int
-    attempt: int
+    session: str
+    """Its name: convoy, task and attempt."""
     log: str
     """The commit of the log that holds this attempt's `task.started`."""
     url: str
@@ -193,7 +192,7 @@ def environment() -> dict[str, str]:
 def read_inputs(env: Mapping[str, str]) -> Inputs:
     """Return the inputs that `env` holds; takes the token out of its descriptor."""
     try:
-        convoy, task, attempt = parse_session(_given(env, "BRAT_SESSION"))
+        parse_session(session := _given(env, "BRAT_SESSION"))
     except ValueError as error:
         raise BadInput(f"BRAT_SESSION: {error}") from None
     server = _matching(env, "GITHUB_SERVER_URL", _SERVER, "https://github.com")
@@ -205,9 +204,7 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
             "the number of a file descriptor that holds one."
         )
     return Inputs(
-        convoy=convoy,
-        task=task,
-        attempt=attempt,
+        session=session,
         log=_matching(env, "BRAT_LOG", _COMMIT, _A_COMMIT),
         url=f"{server.rstrip('/')}/{repository}.git",
         repository_id=_matching(env, "GITHUB_REPOSITORY_ID", _NUMBER, "1296269"),
@@ -234,7 +231,7 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         ),
         shown=_listed(env.get("BRAT_SHOWN", "")),
         offered={name: env[name] for name in env if not _WITHHELD.match(name)},
-        feed=handed_feed(env) or oidc_address_in(env, _given(env, "BRAT_SESSION")),
+        feed=handed_feed(env) or oidc_address_in(env, session),
     )
 
 
@@ -349,10 +346,17 @@ def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
     prompt = text if text.strip() else _content(env, file.strip())
     if len(prompt.encode()) > PROMPT_BYTES:
         raise BadInput(f"The prompt is longer than {PROMPT_BYTES} bytes.")
-    engine, egress = _engine(env), _hosts(env)
+    engine = _engine(env)
     base = env.get("BRAT_TASK_BASE", "").strip()
     if base and _COMMIT.fullmatch(base) is None:
         raise BadInput(f"The input `base` is {base[:80]!r}. It must be {_A_COMMIT}.")
+    hosts = tuple(env.get("BRAT_TASK_EGRESS", "").split())
+    for each in hosts:
+        if re.fullmatch(HOST, each) is None:
+            raise BadInput(
+                f"The input egress lists {each[:80]!r}; use hosts such as pypi.org, "
+                "*.example.org or localhost:8080, or * for all."
+            )
     tokens = _number(env, "BRAT_TASK_BUDGET", Limits().tokens, TOKENS_MOST)
     session = ids.session_name(CONVOY, 1, 1)
     inputs = read_inputs({**env, "BRAT_SESSION": session, "BRAT_LOG": _NO_LOG})
@@ -371,7 +375,7 @@ def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
         engine=engine,
         limits=Limits(tokens=tokens),
         gate=Gate(),
-        egress=egress,
+        egress=hosts or None,
     )
 
 
@@ -423,14 +427,3 @@ def _number(env: Mapping[str, str], name: str, usual: int, most: int) -> int:
         said = name.rpartition("_")[2].lower()
         raise BadInput(f"The input {said} is {text[:40]!r}; use 1 to {most}.")
     return int(text)
-
-
-def _hosts(env: Mapping[str, str]) -> tuple[str, ...] | None:
-    listed = tuple(env.get("BRAT_TASK_EGRESS", "").split())
-    for each in listed:
-        if re.fullmatch(HOST, each) is None:
-            raise BadInput(
-                f"The input egress lists {each[:80]!r}; use hosts such as pypi.org, "
-                "*.example.org or localhost:8080, or * for all."
-            )
-    return listed or None

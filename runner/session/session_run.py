@@ -283,8 +283,8 @@ def _run_guarded(guard: Callable[[Callable[[], int]], int]) -> int:
                     with stop.leaving_at_once():
                         task = started or handed_off(inputs, scratch, _now_ms())
                 except NobodySigned as error:
-                    name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
-                    result_folder.leave_turned_away(inputs.result, name, str(error))
+                    session = inputs.session
+                    result_folder.leave_turned_away(inputs.result, session, str(error))
                     raise
                 hidden = Redaction(engine_run.secrets_of(inputs, task.engine))
                 folder = result_folder.Folder(inputs.result, task, _now_ms)
