@@ -22,10 +22,12 @@ import subprocess
 import sys
 import threading
 import time
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from itertools import accumulate, islice, takewhile
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
@@ -202,7 +204,7 @@ class _Thread(contextlib.ExitStack):
         self._ending = threading.Event()
         self._stirred = threading.Event()
         """There is something to do, or the end has come."""
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._line: HTTPConnection | None = None
         """Kept from one request to the next."""
 
@@ -210,29 +212,30 @@ class _Thread(contextlib.ExitStack):
         """End it; a request that is under way is left alone."""
         self._ending.set()
         self._stirred.set()
-        if self._thread is not None:
+        if self._thread.ident is not None:
             self._thread.join(self.last_s)
 
-    def _start(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, daemon=True)
+    def _stir(self) -> None:
+        if self._thread.ident is None:
             self._thread.start()
+        self._stirred.set()
 
     def _run(self) -> None:
         again_s = AGAIN_S
         while not self._is_over():
             try:
-                wait_s = self._turn()
-                again_s = AGAIN_S
+                wait_s, again_s = self._turn(), AGAIN_S
             except FeedError as missed:
                 wait_s = max(again_s, missed.wait_s)
                 again_s = min(again_s * 2, AGAIN_MOST_S)
-            self._pause(wait_s)
+            # The end of the session shortens it, so that its last output is sent.
+            if self._ending.wait(wait_s) and not self._is_over():
+                time.sleep(min(wait_s, PACE_S / 2))
         self._hang_up()
 
+    @abstractmethod
     def _turn(self) -> float:
         """Wait for something to do, and do it; return how long to wait afterwards."""
-        raise NotImplementedError
 
     def _ask(
         self,
@@ -270,11 +273,6 @@ class _Thread(contextlib.ExitStack):
     def _is_over(self) -> bool:
         return self._ending.is_set()
 
-    def _pause(self, wait_s: float) -> None:
-        """Wait; the end of the session shortens it, so that its last output is sent."""
-        if self._ending.wait(wait_s) and not self._is_over():
-            time.sleep(min(wait_s, PACE_S / 2))
-
 
 WAITING_CHARS = 500_000
 """How much output is kept while the feed cannot be reached."""
@@ -297,27 +295,22 @@ class OutputSender(_Thread):
 
     def show(self, text: str) -> None:
         """Take a piece of output, redacted; returns at once."""
-        self._start()
         with self._lock:
             for start in range(0, len(text), PIECE_CHARS):
                 self._waiting.append(text[start : start + PIECE_CHARS])
             self._chars += len(text)
             while self._chars > WAITING_CHARS and len(self._waiting) > 1:
                 self._drop()
-        self._stirred.set()
+        self._stir()
 
     def _is_over(self) -> bool:
         return self._ending.is_set() and not self._waiting
 
     def _turn(self) -> float:
-        pieces, room = list[str](), BATCH_CHARS
         with self._lock:  # the first pieces; they wait until they arrive
-            first = self._first
-            for piece in self._waiting:
-                room -= len(piece)
-                if pieces and room < 0:
-                    break
-                pieces.append(piece)
+            first, ends = self._first, accumulate(map(len, self._waiting))
+            count = sum(1 for _ in takewhile(BATCH_CHARS.__ge__, ends))
+            pieces = [*islice(self._waiting, count)]
         if not pieces:
             self._stirred.wait()
             self._stirred.clear()
@@ -355,8 +348,7 @@ class WorkSender(_Thread):
         """Send this bundle instead of any that still waits; returns at once."""
         with self._lock:
             self._newest = bundle
-        self._stirred.set()
-        self._start()
+        self._stir()
 
     def _turn(self) -> float:
         self._stirred.wait()
@@ -387,7 +379,7 @@ class MessagePoller(_Thread):
     def listen(self, wake: Callable[[], None]) -> None:
         """Begin to ask; `wake` is called in the other thread."""
         self._wake = wake
-        self._start()
+        self._stir()
 
     def take(self) -> tuple[Message, ...]:
         with self._lock:
