@@ -11,7 +11,7 @@ import pytest
 from runner.box.supervisor import Ending, Order, Source, Stop, Stream, supervise
 from runner.engines.engine_events import Cost, Result, Said, Usage
 from runner.inputs.job_inputs import Message
-from runner.session.engine_run import Since, Steering
+from runner.session.session_run import Since, Steering
 
 ECHO = """
 import sys
