@@ -34,7 +34,6 @@ from runner.box.kernel import CLOSED, receive_sockets, send_sockets
 from runner.box.processes import launched
 from runner.box.root_folder import SEEN, WRITABLE
 from runner.box.surroundings import TEMPORARY, Sight, places
-from runner.inputs.job_inputs import Inputs
 
 REPORTS_NO_BOX: Final = "!"
 """The beginning of a report that says why there is no box."""
@@ -80,21 +79,14 @@ LAUNCHER: Final = launched("runner.box.namespaces")
 _END: Final = "--"
 
 
-class NetworkExit(Struct, frozen=True):
-    """The only way out of a network that is closed."""
+NetworkExit = tuple[int, ...]
+"""The only way out of a network that is closed: the descriptor through which the proxy
+gets the sockets inside, and their ports; empty: the network is the machine's."""
 
-    fd: int
-    """The descriptor through which the proxy gets the sockets inside."""
-    ports: tuple[int, ...]
 
-    @property
-    def word(self) -> str:
-        """The form in which `namespaces` takes the network."""
-        return ",".join(map(str, (self.fd, *self.ports)))
-
-    def begun(self) -> tuple[str, ...]:
-        """Return what begins the command of a program that gets no box."""
-        return (*LAUNCHER, "", self.word, "", _END)
+def unboxed(way: NetworkExit) -> tuple[str, ...]:
+    """Return what begins the command of a program that gets no box."""
+    return (*LAUNCHER, "", ",".join(map(str, way)), "", _END) if way else ()
 
 
 class Room(Struct, frozen=True):
@@ -110,24 +102,7 @@ class Room(Struct, frozen=True):
 
     def owned(self) -> tuple[Path, ...]:
         """Return the folders that belong to the agent, as far as there are any."""
-        found = self.folder, self.home, self.temporary
-        return tuple(each for each in found if each.is_dir())
-
-
-def session_room(
-    inputs: Inputs, folder: Path, scratch: Path, *, is_boxed: bool = True
-) -> Room:
-    """Return where a session's programs work; `scratch` is the witness's folder."""
-    hidden = (*inputs.hidden, inputs.result, inputs.temp, inputs.workspace)
-    runners = (each for each in inputs.temp.parents if (each / ".runner").exists())
-    hidden = (*hidden, *runners)  # GitHub's, with its key and other jobs' checkouts
-    shown = (*inputs.shown, *((inputs.cache,) if inputs.cache else ()))
-    home = inputs.offered.get("HOME", "")
-    tools = surroundings.tool_variables(inputs.offered)
-    sight = Sight(path=inputs.path, home=home, tools=tools, shown=shown, hidden=hidden)
-    prompt = scratch / "prompt.md"
-    own = scratch / "home", scratch / "tmp"
-    return Room(folder, *own, sight, prompt, is_boxed=is_boxed)
+        return tuple(filter(Path.is_dir, (self.folder, self.home, self.temporary)))
 
 
 class Box(Struct, frozen=True):
@@ -152,7 +127,7 @@ class Box(Struct, frozen=True):
 def boxed(
     argv: tuple[str, ...],
     room: Room,
-    way: NetworkExit | None = None,
+    way: NetworkExit = (),
     also: tuple[Path, ...] = (),
     *,
     keeps_user: bool = False,
@@ -173,9 +148,9 @@ def boxed(
         return
     if not room.is_boxed:
         if way and sys.platform != "linux":
-            send_sockets(os.dup(way.fd), NO_NETWORK.encode())
-            way = None
-        yield Box((*(way.begun() if way else ()), *argv), (way.fd,) if way else ())
+            send_sockets(os.dup(way[0]), NO_NETWORK.encode())
+            way = ()
+        yield Box((*unboxed(way), *argv), way[:1])
         return
     with nullcontext() if keeps_user else agent_user_number() as number:
         if number is not None:
@@ -189,10 +164,9 @@ def boxed(
         words = (word for place in found for word in place)
         reader, writer = os.pipe()
         with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors
-            told = str(writer), way.word if way else "", user
+            told = str(writer), ",".join(map(str, way)), user
             command = (*LAUNCHER, *told, *words, _END, *argv)
-            fds = (writer, *((way.fd,) if way else ()))
-            yield Box(command, fds, pipe=(heard, telling))
+            yield Box(command, (writer, *way[:1]), pipe=(heard, telling))
 
 
 def cannot_box() -> str:
@@ -215,8 +189,8 @@ def cannot_close() -> str:
         return NO_NETWORK
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        way = NetworkExit(theirs.fileno(), ())
-        _try((*way.begun(), "true"), (way.fd,))
+        way = (theirs.fileno(),)
+        _try((*unboxed(way), "true"), way)
         theirs.close()
         said, _ = receive_sockets(ours.detach())
     return "" if said == CLOSED else said.decode() or _SILENT

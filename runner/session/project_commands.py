@@ -31,8 +31,9 @@ from convoy.text import clean, shortened
 from convoy.text.redaction import Redaction
 from grite import outbound
 from runner.box import surroundings
-from runner.box.agent_box import BoxReport, NetworkExit, Room, boxed, session_room
+from runner.box.agent_box import BoxReport, NetworkExit, Room, boxed
 from runner.box.supervisor import Ending, Order, Sink, Stop, Stream, supervise
+from runner.box.surroundings import Sight
 from runner.engines.engine_events import Text
 from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
@@ -79,14 +80,25 @@ class Setting(Struct):
 
     @property
     def room(self) -> Room:
-        is_boxed = self.started.box == "on"
-        return session_room(self.inputs, self.checkout, self.scratch, is_boxed=is_boxed)
+        inputs, scratch = self.inputs, self.scratch
+        hidden = (*inputs.hidden, inputs.result, inputs.temp, inputs.workspace)
+        runners = (each for each in inputs.temp.parents if (each / ".runner").exists())
+        sight = Sight(
+            path=inputs.path,
+            home=inputs.offered.get("HOME", ""),
+            tools=surroundings.tool_variables(inputs.offered),
+            shown=(*inputs.shown, *((inputs.cache,) if inputs.cache else ())),
+            # GitHub's runners have its key and other jobs' checkouts.
+            hidden=(*hidden, *runners),
+        )
+        own, is_boxed = (scratch / "home", scratch / "tmp"), self.started.box == "on"
+        return Room(self.checkout, *own, sight, scratch / "prompt.md", is_boxed)
 
     def run(
         self,
         order: Order,
         sink: Sink,
-        way: NetworkExit | None = None,
+        way: NetworkExit = (),
         also: tuple[Path, ...] = (),
     ) -> tuple[Ending, BoxReport]:
         """Run a program in a box if it is to have one; say which walls stood.
@@ -115,7 +127,7 @@ def _run_script(
     name: str,
     order: Order,
     setting: Setting,
-    way: NetworkExit | None,
+    way: NetworkExit,
     also: tuple[Path, ...] = (),
 ) -> tuple[Ending, str]:
     """Run a command to its end; return how it ended, and the end of its output."""
@@ -174,7 +186,7 @@ def set_up(
         env = setting.environment() | (proxy.environment() if proxy else {})
         env["BRAT_CACHE"] = str(cache[0] if cache else setting.scratch / "tmp")
         order = Order(argv, workspace.folder, env, limit_s, watcher=proxy)
-        way = proxy.way() if proxy else None
+        way = proxy.way() if proxy else ()
         ending, said = _run_script(SCRIPT, order, setting, way, cache)
     if ending.cancelled:
         return Prepared(cancelled=True)
@@ -233,10 +245,10 @@ def acceptance_fault(setting: Setting, *, closed: bool) -> str:
     env = setting.environment()
     env |= surroundings.own_sources(env, setting.checkout)
     ours, theirs = socket.socketpair()
-    no_way = NetworkExit(theirs.fileno(), ()) if closed else None  # nor a proxy
     with ours, theirs:
         order = Order(argv, setting.checkout, env, limit_s)
-        ending, said = _run_script(command, order, setting, no_way)
+        way = (theirs.fileno(),) if closed else ()  # which leads to no proxy
+        ending, said = _run_script(command, order, setting, way)
     if ending.cancelled:
         return "The acceptance command was stopped with the job."
     return script_fault("The acceptance command", ending, limit_s, said)

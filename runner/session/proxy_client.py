@@ -186,12 +186,11 @@ class ProxyClient:
         lower = {name.lower(): value for name, value in ways.items()}
         return {**ways, **lower, **_for_java(shown), "NODE_USE_ENV_PROXY": "1"}
 
-    def way(self) -> NetworkExit | None:
-        """Return the only way out of the agent's network; None: it is not closed."""
+    def way(self) -> NetworkExit:
         if self.hosts is None:
-            return None
+            return ()
         local = protocol.local_services(self.hosts)
-        return NetworkExit(self._handing.fileno(), (*self._ports, *local))
+        return (self._handing.fileno(), *self._ports, *local)
 
     def fileno(self) -> int:
         return self._selector.fileno()

@@ -409,7 +409,7 @@ class _Run:
             source=self._steering.next if self._steering else None,
             side_task=job.save,
         )
-        way = job.proxy.way() if job.proxy else None
+        way = job.proxy.way() if job.proxy else ()
         with closing(self._transcript):
             ending, walls = job.run(order, self._transcript.write, way)
             # A box that was killed before it stood says nothing of its walls.

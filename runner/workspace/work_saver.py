@@ -88,7 +88,7 @@ class WorkSaver(msgspec.Struct):
                 litter = (*engines.litter(self._started.engine.type), *self._litter)
                 order = _Order(str(workspace.folder), litter, self._started)
                 (folder / _ORDER).write_bytes(msgspec.json.encode(order))
-            begun = boxed(argv, self._room, None, (folder,), keeps_user=True)
+            begun = boxed(argv, self._room, (), (folder,), keeps_user=True)
             box = self._held.enter_context(begun)
             self._process = subprocess.Popen(
                 box.argv,
