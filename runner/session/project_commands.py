@@ -32,7 +32,15 @@ from convoy.text.redaction import Redaction
 from grite import outbound
 from runner.box import surroundings
 from runner.box.agent_box import BoxReport, NetworkExit, Room, boxed
-from runner.box.supervisor import Ending, Order, Sink, Stop, Stream, supervise
+from runner.box.supervisor import (
+    Cancelled,
+    Ending,
+    Order,
+    Sink,
+    Stop,
+    Stream,
+    supervise,
+)
 from runner.box.surroundings import Sight
 from runner.engines.engine_events import Text
 from runner.inputs.job_inputs import Inputs
@@ -161,21 +169,17 @@ SCRIPT: Final = ".brat/setup.sh"
 KEPT_FOLDERS: Final = 16
 
 
-class Prepared(Struct, frozen=True):
-    litter: tuple[str, ...] = ()
-    """The files it added to the checkout: patterns as in .gitignore."""
-    why: str = ""
-    """Why the workspace is not ready, a sentence; empty: it is."""
-    cancelled: bool = False
-
-
 def set_up(
     workspace: Workspace, setting: Setting, hosts: tuple[str, ...] | None
-) -> Prepared:
-    """Run the base commit's script, if any, with these hosts to reach; None: all."""
+) -> tuple[tuple[str, ...], str]:
+    """Run the base commit's script, if any, with these hosts to reach; None: all.
+
+    Returns the files it added to the checkout, patterns as in .gitignore, and why the
+    workspace is not ready, a sentence; empty: it is. Raises Cancelled.
+    """
     script = workspace.folder / SCRIPT
     if not script.is_file() or script.is_symlink():
-        return Prepared()
+        return (), ""
     limit_s = setting.started.limits.setup_s
     argv = (str(script),) if os.access(script, os.X_OK) else ("sh", str(script))
     asked = None if hosts is None else ProxyOrder(egress=hosts)
@@ -189,17 +193,17 @@ def set_up(
         way = proxy.way() if proxy else ()
         ending, said = _run_script(SCRIPT, order, setting, way, cache)
     if ending.cancelled:
-        return Prepared(cancelled=True)
+        raise Cancelled
     said += unreached(proxy.refused if proxy else (), "[runner] setup_hosts")
     if why := script_fault(SCRIPT, ending, limit_s, said):
-        return Prepared(why=why)
+        return (), why
     workspace.git("read-tree", "--reset", "-u", "HEAD")  # undoes its changes
     # With what is ignored: none of it is the agent's.
     found = workspace.paths("ls-files", "--others", "--directory")
     litter = tuple(map(pattern, found))
     if (own := workspace.folder / ".git").is_dir():
         ignore_files(own, litter)
-    return Prepared(litter=litter)
+    return litter, ""
 
 
 @contextmanager
@@ -220,22 +224,15 @@ def _kept(script: Path, commit: str, base: Path | None) -> Iterator[tuple[Path, 
                 folder.mkdir(parents=True, exist_ok=True)
                 lock = (folder.parent / f"{name}.lock").open("w")
                 fcntl.flock(held.enter_context(lock), fcntl.LOCK_EX)
-                _forget_the_oldest(folder.parent)
+                found = [each for each in folder.parent.iterdir() if each.is_dir()]
+                found.sort(key=lambda each: each.stat().st_mtime_ns)
+                for old in found[:-KEPT_FOLDERS]:
+                    own = old.with_name(f"{old.name}.lock")
+                    with own.open("w") as other, suppress(BlockingIOError):
+                        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)  # none has it
+                        shutil.rmtree(old, ignore_errors=True)
                 kept = (folder,)
         yield kept
-
-
-def _forget_the_oldest(folders: Path) -> None:
-    """Remove all but the newest folders, unless a session has them."""
-    found = [each for each in folders.iterdir() if each.is_dir()]
-    found.sort(key=lambda each: each.stat().st_mtime_ns)
-    for old in found[:-KEPT_FOLDERS]:
-        with old.with_name(f"{old.name}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            shutil.rmtree(old, ignore_errors=True)
 
 
 def acceptance_fault(setting: Setting, *, closed: bool) -> str:

@@ -51,12 +51,7 @@ from runner.inputs.job_inputs import BadInput, FeedAddress, Inbox, Inputs, Messa
 from runner.proxy.proxy_protocol import Refused, setup_hosts
 from runner.session import proxy_client, result_folder, session_verdict
 from runner.session.job_annotations import annotate, live_view, mask, note
-from runner.session.project_commands import (
-    Prepared,
-    Setting,
-    acceptance_fault,
-    set_up,
-)
+from runner.session.project_commands import Setting, acceptance_fault, set_up
 from runner.session.proxy_client import ProxyClient
 from runner.workspace import attempt_commits
 from runner.workspace.attempt_commits import AttemptCommits, Work
@@ -126,30 +121,27 @@ class Session(Setting):
             return self._proxied()
 
     def _proxied(self) -> result_folder.Result:
-        scratch, kind = self.scratch, KINDS[self.started.kind]
+        scratch, kind, why = self.scratch, KINDS[self.started.kind], ""
         try:
             with self.stop.leaving_at_once():
                 self._bring_program()
                 workspace = prepare_workspace(
                     self.inputs, self.started, self.checkout, scratch
                 )
+            self.folder.claim(copied(facts.SessionReady, self.started))
+            for name in ("home", "tmp"):
+                (scratch / name).mkdir()
+            fill_home(scratch / "home", {".gitconfig": WHO_COMMITS})
+            self.absent = missing_content(workspace)
+            if kind.is_set_up:
+                agents = self.proxy.hosts if self.proxy else None
+                hosts = setup_hosts(self.started.setup_hosts, agents)
+                with self._shown():
+                    self.litter, why = set_up(workspace, self, hosts)
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
-        self.folder.claim(copied(facts.SessionReady, self.started))
-        for name in ("home", "tmp"):
-            (scratch / name).mkdir()
-        fill_home(scratch / "home", {".gitconfig": WHO_COMMITS})
-        self.absent = missing_content(workspace)
-        ready = Prepared()
-        if kind.is_set_up:
-            agents = self.proxy.hosts if self.proxy else None
-            hosts = setup_hosts(self.started.setup_hosts, agents)
-            with self._shown():
-                ready = set_up(workspace, self, hosts)
-        if ready.cancelled or ready.why:
-            ending = Ending(cancelled=ready.cancelled)
-            return self._close(ending, Report(None), Work(), why=ready.why)
-        self.litter = ready.litter
+        if why:
+            return self._close(Ending(), Report(None), Work(), why=why)
         ending, report = self._run_engine(workspace)
         answer = ""
         if kind.answer:
