@@ -67,8 +67,7 @@ def _argv(call: Call) -> tuple[str, ...]:
 
 
 def _files(call: Call) -> Mapping[str, str]:
-    vendor = call.vendor
-    signs_in = _SIGNS_IN.get(vendor.dialect if vendor else "", "gemini-api-key")
+    signs_in = _SIGNS_IN.get(call.vendor.dialect, "gemini-api-key")
     settings: dict[str, object] = {
         "security": {
             "auth": {"selectedType": signs_in},

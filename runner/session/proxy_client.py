@@ -57,8 +57,8 @@ def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
     call = Call(row, started.engine, endpoint=inputs.endpoint).with_key(inputs.offered)
     key, vendor = call.key, call.vendor
     model = None
-    if vendor is not None and key is not None and rows.can_be_pointed(vendor):
-        server, cut = call.upstream(vendor)
+    if key and rows.can_be_pointed(vendor):
+        server, cut = call.upstream
         named = call.model.partition("[")[0]  # Claude's `[1m]`
         pinned = row.aliases.get(named, named), named.partition("/")[2] or named
         model = protocol.Model(
