@@ -257,8 +257,8 @@ class _Supervision(Struct):
         self._close_stdin()
         survivors = self._end_tree()
         limit = time.monotonic() + DRAIN_S
-        while self._open and _left(limit) > 0:
-            self._pump(_left(limit))
+        while self._open and (left := limit - time.monotonic()) > 0:
+            self._pump(left)
         for fd in tuple(self._open):
             self._close(fd)
         code = process.returncode
@@ -332,7 +332,7 @@ class _Supervision(Struct):
         for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
             limit = time.monotonic() + patience_s
             asked = False
-            while _left(limit) > 0:
+            while (left := limit - time.monotonic()) > 0:
                 if not self._has_children():
                     return 0
                 if number == signal.SIGKILL or not asked:
@@ -344,7 +344,7 @@ class _Supervision(Struct):
                     for pid in self._ours():
                         with gone:
                             os.kill(pid, number)
-                self._pump(min(_left(limit), SWEEP_S))
+                self._pump(min(left, SWEEP_S))
         return len(self._ours()) if self._has_children() else 0
 
     def _pump(self, patience_s: float) -> None:
@@ -367,7 +367,3 @@ class _Supervision(Struct):
     def _close(self, fd: int) -> None:
         self._selector.unregister(fd)
         self._open.pop(fd)[1].close()
-
-
-def _left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())

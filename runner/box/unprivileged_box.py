@@ -25,7 +25,7 @@ import signal
 import socket
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import EACCES, EAFNOSUPPORT, EINVAL, ENOENT
 from functools import partial
 
@@ -362,15 +362,10 @@ def listens(address: str, port: int) -> bool:
         return False
     asked = f"{written}:{port:04X}", _LISTENS
     wanted = {f"socket:[{each[9]}]" for each in known if (each[1], each[3]) == asked}
-    return bool(wanted) and any(
-        wanted.intersection(_open_in(process)) for process in descendants()
-    )
-
-
-def _open_in(process: int) -> Iterator[str]:
-    folder = f"/proc/{process}/fd"
-    try:
-        for each in os.listdir(folder):  # noqa: PTH208  pathlib takes 5 ms
-            yield os.readlink(f"{folder}/{each}")  # noqa: PTH115
-    except OSError:  # it ended, or closed it
-        return
+    for process in descendants() if wanted else ():
+        folder = f"/proc/{process}/fd"
+        with suppress(OSError):  # it ended, or closed it
+            for each in os.listdir(folder):  # noqa: PTH208  pathlib takes 5 ms
+                if os.readlink(f"{folder}/{each}") in wanted:  # noqa: PTH115
+                    return True
+    return False
