@@ -25,7 +25,7 @@ import signal
 import socket
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from errno import EACCES, EAFNOSUPPORT, EINVAL, ENOENT
 from functools import partial
 
@@ -193,26 +193,19 @@ class Broker:
 
     def _connect(self, call: "_Call") -> None:
         family, where, port = call.address()
-        if family == socket.AF_UNIX:
-            if not where:
-                raise OSError(EACCES, "no path")
-            with (
-                self._opened(call, os.fsencode(where)) as path,
-                socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as made,
-            ):
-                made.settimeout(_CONNECT_S)
-                made.connect(path)
-                call.put(made, instead=True)
-            call.end()
-            return
-        if where not in _LOOPBACK[family]:
-            raise OSError(EACCES, "not loopback")
-        is_given = where == GIVEN and port in self._ports
-        if not is_given and not listens(where, port):
-            raise OSError(EACCES, "not a port of this session")
-        with socket.socket(family, socket.SOCK_STREAM) as made:
+        with ExitStack() as opened:
+            at: str | tuple[str, int] = where, port
+            if family == socket.AF_UNIX:
+                if not where:
+                    raise OSError(EACCES, "no path")
+                at = opened.enter_context(self._opened(call, os.fsencode(where)))
+            elif where not in _LOOPBACK[family]:
+                raise OSError(EACCES, "not loopback")
+            elif not ((where == GIVEN and port in self._ports) or listens(where, port)):
+                raise OSError(EACCES, "not a port of this session")
+            made = opened.enter_context(socket.socket(family, socket.SOCK_STREAM))
             made.settimeout(_CONNECT_S)
-            made.connect((where, port))
+            made.connect(at)
             call.put(made, instead=True)
         call.end()
 

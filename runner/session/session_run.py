@@ -244,7 +244,7 @@ class Session(Setting):
     ) -> result_folder.Result:
         """Judge the session, claim how it ended, and complete the result folder."""
         started = self.started
-        unfit = session_verdict.gate_refusals(work, started)
+        unfit = attempt_commits.gate_refusals(work, started)
         seen = session_verdict.Seen(
             *(ending, report, work, unfit, started, answer, self.unaccepted, why)
         )

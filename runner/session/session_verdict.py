@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from convoy.events.session_events import TaskStarted
-from convoy.gate import oversized, passing, refusals
 from convoy.kinds import KINDS
 from convoy.model.records import Verdict
 from convoy.model.session_result import Outcome, Trouble
 from convoy.text import counted, full_stop
 from runner.box.supervisor import Ending
 from runner.engines.output_reader import Report
-from runner.workspace.attempt_commits import Work
+from runner.workspace.attempt_commits import Work, too_large
 
 
 class Finding(Struct, frozen=True):
@@ -140,21 +139,3 @@ def _worked(seen: Seen) -> Iterator[Finding]:
         yield Finding(ended, seen.unaccepted)
     changed = counted(len(seen.work.changes), "more file" if seen.goes_on else "file")
     yield Finding(ended, f"Changed {changed}.", "success")
-
-
-def too_large(work: Work, started: TaskStarted) -> tuple[str, ...]:
-    if work.oversized:
-        return (work.oversized,)
-    size = len(work.changes), work.patch_bytes
-    return oversized(*size, started.limits, work.largest)
-
-
-def gate_refusals(work: Work, started: TaskStarted) -> tuple[str, ...]:
-    """Return why the patch gate would not let the work land, a sentence each."""
-    found = (
-        *too_large(work, started),
-        *refusals(work.changes, 0, started.gate, started.limits),
-        *passing(work.between, started.gate),
-        *work.leaks,
-    )
-    return tuple(dict.fromkeys(found))

@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy import gate
+from convoy.events.session_events import TaskStarted
 from convoy.gate import GONE, PathChange, path_list
 from convoy.model.records import Gate
 from convoy.text import SIGNED_OFF, with_line_ends_of
@@ -113,6 +114,24 @@ def without_leaks(
         hidden = known.but(filter(is_in_base, known.known))
         told = gate.leaks("The patch", patch, rules, hidden)
     return replace(work, commit=None, bundle=None, leaks=told) if told else work
+
+
+def gate_refusals(work: Work, started: TaskStarted) -> tuple[str, ...]:
+    """Return why the patch gate would not let the work land, a sentence each."""
+    found = (
+        *too_large(work, started),
+        *gate.refusals(work.changes, 0, started.gate, started.limits),
+        *gate.passing(work.between, started.gate),
+        *work.leaks,
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def too_large(work: Work, started: TaskStarted) -> tuple[str, ...]:
+    if work.oversized:
+        return (work.oversized,)
+    size = len(work.changes), work.patch_bytes
+    return gate.oversized(*size, started.limits, work.largest)
 
 
 class AttemptCommits(Struct):

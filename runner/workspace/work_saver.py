@@ -23,12 +23,15 @@ from typing import Final
 import msgspec
 
 from convoy.events.session_events import TaskStarted
-from convoy.gate import passing, refusals
 from convoy.model import ids
 from runner import engines
 from runner.box.agent_box import Room, boxed
 from runner.box.surroundings import STORE, read_hostile
-from runner.workspace.attempt_commits import AttemptCommits, without_leaks
+from runner.workspace.attempt_commits import (
+    AttemptCommits,
+    gate_refusals,
+    without_leaks,
+)
 from runner.workspace.workspace import Workspace
 
 FOLDER: Final = "checkpoint"
@@ -137,14 +140,13 @@ def main(argv: list[str]) -> int:
     used, known = folder / _USED, folder / _TREE
     shutil.rmtree(used, ignore_errors=True)  # of one that was killed or failed
     _copy(folder / STORE, used)
-    started, gate = order.started, order.started.gate
+    started = order.started
     branch = ids.task_branch(started.convoy, started.task)
     workspace = Workspace(Path(order.checkout), used, started.base, branch)
     commits = AttemptCommits(workspace, LONGEST_S, order.litter)
     work = commits.keep(started.title, half_done=True)
-    work = without_leaks(work, workspace, gate)
-    refused = refusals(work.changes, work.patch_bytes, gate, started.limits)
-    if work.bundle and not refused and not passing(work.between, gate):
+    work = without_leaks(work, workspace, started.gate)
+    if work.bundle and not gate_refusals(work, started):
         found = workspace.git("rev-parse", "HEAD^{tree}").stdout
         is_new = not known.is_file() or known.read_bytes() != found
         if is_new and work.bundle.stat().st_size <= BYTES:
