@@ -45,7 +45,7 @@ from runner.box.surroundings import Sight
 from runner.engines.engine_events import Text
 from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
-from runner.session.proxy_client import proxied, unreached
+from runner.session.proxy_client import ProxyClient, unreached
 from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
 from runner.workspace.workspace import Workspace, ignore_files
 
@@ -182,19 +182,19 @@ def set_up(
         return (), ""
     limit_s = setting.started.limits.setup_s
     argv = (str(script),) if os.access(script, os.X_OK) else ("sh", str(script))
-    asked = None if hosts is None else ProxyOrder(egress=hosts)
+    is_boxed, offered = setting.started.box == "on", setting.inputs.offered
+    asked = ProxyOrder(egress=hosts)
     with (
         _kept(script, workspace.base, setting.inputs.cache) as cache,
-        proxied(asked, setting.inputs, setting.started) as proxy,
+        closing(ProxyClient(asked, offered, is_boxed=is_boxed)) as proxy,
     ):
-        env = setting.environment() | (proxy.environment() if proxy else {})
+        env = setting.environment() | proxy.environment()
         env["BRAT_CACHE"] = str(cache[0] if cache else setting.scratch / "tmp")
         order = Order(argv, workspace.folder, env, limit_s, watcher=proxy)
-        way = proxy.way() if proxy else ()
-        ending, said = _run_script(SCRIPT, order, setting, way, cache)
+        ending, said = _run_script(SCRIPT, order, setting, proxy.way(), cache)
     if ending.cancelled:
         raise Cancelled
-    said += unreached(proxy.refused if proxy else (), "[runner] setup_hosts")
+    said += unreached(proxy.refused, "[runner] setup_hosts")
     if why := script_fault(SCRIPT, ending, limit_s, said):
         return (), why
     workspace.git("read-tree", "--reset", "-u", "HEAD")  # undoes its changes

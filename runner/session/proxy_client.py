@@ -12,7 +12,6 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
 from operator import add
 from typing import Final
 from urllib.parse import urlsplit
@@ -39,21 +38,12 @@ CHUNK_BYTES: Final = 65_536
 _TOLD: Final = 3
 
 
-def proxied(
-    order: ProxyOrder | None, inputs: Inputs, started: TaskStarted
-) -> AbstractContextManager["ProxyClient | None"]:
-    """Give a program its proxy, which the block's end closes; None: it needs none."""
-    if order is None:
-        return nullcontext()
-    return closing(ProxyClient(order, inputs.offered, is_boxed=started.box == "on"))
-
-
-def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
-    """Return what the proxy of a session's agent does; None: it needs none."""
+def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder:
+    """Return what the proxy of a session's agent does, which may be nothing."""
     try:
         row = engines.found(started.engine.type)
     except ValueError:
-        return None  # reported when the engine is to start
+        return ProxyOrder()  # reported when the engine is to start
     call = Call(row, started.engine, endpoint=inputs.endpoint).with_key(inputs.offered)
     key, vendor = call.key, call.vendor
     model = None
@@ -75,8 +65,6 @@ def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
             allow=call.spec.allow,
         )
     egress = protocol.reachable_hosts(started.egress, by_default=model is None)
-    if model is None and egress is None:
-        return None
     limits, price = started.limits, started.engine.price
     return ProxyOrder(model=model, limits=limits, price=price, egress=egress)
 
@@ -114,6 +102,8 @@ def unreached(refused: Sequence[str], key: str) -> str:
 class ProxyClient:
     """Listens in the proxy's place, and starts the proxy once somebody has come.
 
+    Where there is nothing to serve, nobody comes.
+
     Whoever runs the session's programs waits for it (`fileno`, `take`) meanwhile.
     """
 
@@ -129,7 +119,8 @@ class ProxyClient:
         """
         self._order = replace(order, token=secrets.token_hex(16))
         self._offered = offered
-        made = [listening() for _ in range(1 if order.egress is None else 2)]
+        count = 0 if order.model is None else 1  # the first is the model's
+        made = [listening() for _ in range(count if order.egress is None else 2)]
         self._sockets = [number for number, _ in made]
         self._ports = [port for _, port in made]
         self._handing, self._taking = socket.socketpair()
@@ -151,7 +142,7 @@ class ProxyClient:
         """Why the session must end; None: because the proxy has ended."""
         self.leak = ""
         """Why the agent's network is not closed although it should be."""
-        if not is_boxed:
+        if self._sockets and not is_boxed:
             self._started().settimeout(START_S)
             if not self._started().recv(1):
                 raise RuntimeError("the key proxy did not start")

@@ -49,10 +49,10 @@ from runner.engines.row import Call
 from runner.inputs import job_inputs
 from runner.inputs.job_inputs import BadInput, FeedAddress, Inbox, Inputs, Message
 from runner.proxy.proxy_protocol import Refused, setup_hosts
-from runner.session import proxy_client, result_folder, session_verdict
+from runner.session import result_folder, session_verdict
 from runner.session.job_annotations import annotate, live_view, mask, note
 from runner.session.project_commands import Setting, acceptance_fault, set_up
-from runner.session.proxy_client import ProxyClient
+from runner.session.proxy_client import ProxyClient, session_order
 from runner.workspace import attempt_commits
 from runner.workspace.attempt_commits import AttemptCommits, Work
 from runner.workspace.handoff import NobodySigned, handed_off
@@ -97,15 +97,15 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Session(Setting):
+class Session(Setting, kw_only=True):
     """From its start to its result."""
 
+    proxy: ProxyClient
+    """It holds the model's key, if the engine can use a proxy."""
     keeps_patch: bool = False
     litter: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     """The parts that the checkout leaves out, a sentence or two each."""
-    proxy: ProxyClient | None = None
-    """The proxy that holds the model's key; None: the engine cannot use one."""
     save: Callable[[], float] = lambda: math.inf
     """Saves half-done work from time to time; this one keeps it only at the end."""
     inbox: Inbox | None = None
@@ -115,12 +115,6 @@ class Session(Setting):
     """Why the work is not accepted; empty: it is accepted; None: no command ran."""
 
     def result(self) -> result_folder.Result:
-        self.folder.claim(copied(facts.SessionSpawned, self.started))
-        order = proxy_client.session_order(self.inputs, self.started)
-        with proxy_client.proxied(order, self.inputs, self.started) as self.proxy:
-            return self._proxied()
-
-    def _proxied(self) -> result_folder.Result:
         scratch, kind, why = self.scratch, KINDS[self.started.kind], ""
         try:
             with self.stop.leaving_at_once():
@@ -134,8 +128,7 @@ class Session(Setting):
             fill_home(scratch / "home", {".gitconfig": WHO_COMMITS})
             self.absent = missing_content(workspace)
             if kind.is_set_up:
-                agents = self.proxy.hosts if self.proxy else None
-                hosts = setup_hosts(self.started.setup_hosts, agents)
+                hosts = setup_hosts(self.started.setup_hosts, self.proxy.hosts)
                 with self._shown():
                     self.litter, why = set_up(workspace, self, hosts)
         except Cancelled:
@@ -153,8 +146,8 @@ class Session(Setting):
         whole = ending.exit_code == 0 and not ending.cut_off and not self.stop.wanted
         is_claimed = whole and report.status in ("done", "noop")
         if self.started.acceptance and is_claimed and not kind.answer:
-            closed = self.proxy is not None and self.proxy.hosts is not None
             with self._shown():
+                closed = self.proxy.hosts is not None
                 self.unaccepted = acceptance_fault(self, closed=closed)
         return self._close(ending, report, work, answer)
 
@@ -211,7 +204,7 @@ class Session(Setting):
             "BRAT_ATTEMPT": str(started.attempt),
             "BRAT_TITLE": started.title,
             "BRAT_MODEL": started.engine.model or "",
-            **(self.proxy.environment() if self.proxy else {}),
+            **self.proxy.environment(),
             **call.reached_by(),
             **call.row.sets(call),
         }
@@ -268,7 +261,7 @@ class Session(Setting):
             engine=copied(
                 result_folder.EngineUsed, started.engine, session=report.session[:100]
             ),
-            network=self.proxy.leak if self.proxy else "",
+            network=self.proxy.leak,
             box=self.box.why,
             usage=self.folder.used,
         )
@@ -337,7 +330,7 @@ def run_engine(job: Session) -> tuple[Ending, Report]:
         if spec.tools and not row.tools:
             why = f"The engine {row.name} cannot limit its tools."
             return Ending(fault=why), Report("missing_tool")
-        hosts = job.proxy.hosts if job.proxy else None
+        hosts = job.proxy.hosts
         told = row.tells(started) if row.tells else prompt(started, hosts, job.absent)
         file = job.scratch / "prompt.md"
         file.write_text(told, encoding="utf-8")
@@ -351,9 +344,8 @@ def run_engine(job: Session) -> tuple[Ending, Report]:
     if fault := call.missing_key():
         trouble = events.Error(kind="credentials", message=fault)
         return Ending(fault=fault), Report(None, trouble=trouble)
-    if job.proxy:
-        call = job.proxy.pointed(call)
-        argv = row.argv(call)
+    call = job.proxy.pointed(call)
+    argv = row.argv(call)
     fill_home(call.home, row.files(call))
     return _Run(job, call).go(argv)
 
@@ -375,8 +367,7 @@ class _Run:
 
             told = call.prompt.read_text(encoding="utf-8")
             self._steering = Steering(says(told), inbox, worded)
-        if job.proxy:
-            job.proxy.note = self._note_refused
+        job.proxy.note = self._note_refused
 
     def go(self, argv: tuple[str, ...]) -> tuple[Ending, Report]:
         job, row, started = self._job, self._call.row, self._job.started
@@ -401,9 +392,8 @@ class _Run:
             source=self._steering.next if self._steering else None,
             side_task=job.save,
         )
-        way = job.proxy.way() if job.proxy else ()
         with closing(self._transcript):
-            ending, walls = job.run(order, self._transcript.write, way)
+            ending, walls = job.run(order, self._transcript.write, job.proxy.way())
             # A box that was killed before it stood says nothing of its walls.
             if ending.fault or walls.is_off or not walls.why:
                 job.box = walls
@@ -412,18 +402,17 @@ class _Run:
             self._transcript.flush()
             left = left_in(self._call.home, row.leaves) if row.leaves else ""
             self._reader.close(job.redaction(left))
-            if proxy := job.proxy:
-                proxy.close()
-                if proxy.counts:
-                    self._transcript.note(proxy.sum())
-                # It counts, too; that is used if the engine reports no usage.
-                for used in () if self._says_tokens else proxy.used():
-                    self._note(used)
+            job.proxy.close()
+            if job.proxy.counts:
+                self._transcript.note(job.proxy.sum())
+            # It counts, too; that is used if the engine reports no usage.
+            for used in () if self._says_tokens else job.proxy.used():
+                self._note(used)
         if ending.fault:
             return ending, Report("missing_tool")
         by_us = ending.timed_out or ending.silent or ending.called_off
         report = self._reader.report(None if by_us else ending.exit_code)
-        trouble = job.proxy.trouble if job.proxy else None
+        trouble = job.proxy.trouble
         if ending.called_off and trouble is None:
             why = "the proxy that holds its key has stopped"
             trouble = events.Error(kind="failed", message=why)
@@ -499,8 +488,13 @@ def _run_guarded(guard: Callable[[Callable[[], int]], int]) -> int:
                     raise
                 hidden = Redaction(secrets_of(inputs, task.engine))
                 folder = result_folder.Folder(inputs.result, task, _now_ms)
+                folder.claim(copied(facts.SessionSpawned, task))
                 own = inputs, task, scratch, checkout, folder, hidden, stop
-                result = Session(*own, keeps_patch=is_alone).result()
+                asked, is_boxed = session_order(inputs, task), task.box == "on"
+                client = ProxyClient(asked, inputs.offered, is_boxed=is_boxed)
+                with closing(client) as proxy:
+                    session = Session(*own, proxy=proxy, keeps_patch=is_alone)
+                    result = session.result()
             annotate(inputs, result, is_alone=is_alone)
             return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 
