@@ -38,6 +38,12 @@ class FeedAddress(Struct, frozen=True):
     url: str
     """The session's address, without a slash at the end."""
     token: str
+    """The session's; with `asks` the one for that request, and whoever has it can
+    identify itself as this job."""
+    asks: str = ""
+    """Where the forge gives tokens to this job; empty: the bot gave it one."""
+    bot: str = ""
+    """The address of the bot's door, for which the forge is asked."""
 
     def __repr__(self) -> str:
         return repr_without(self, "token")
@@ -73,23 +79,7 @@ def handed_feed(env: Mapping[str, str]) -> FeedAddress | None:
     return found if parts.scheme in ("http", "https") and parts.hostname else None
 
 
-class OidcAddress(Struct, frozen=True):
-    """The feed's address, and how to ask the forge for a token."""
-
-    bot: str
-    """The address of the bot's door, without a slash at the end."""
-    session: str
-    """`<owner>/<name>/<convoy>/<task>/<attempt>`."""
-    asks: str
-    """Where the forge gives tokens to this job."""
-    token: str
-    """The token for that request; whoever has it can identify itself as this job."""
-
-    def __repr__(self) -> str:
-        return repr_without(self, "token")
-
-
-def oidc_address_in(env: Mapping[str, str], session: str) -> OidcAddress | None:
+def feed_in(env: Mapping[str, str], session: str) -> FeedAddress | None:
     """Return the feed that the environment names; None: there is no valid one."""
     bot = env.get("BRAT_FEED_URL", "").strip().rstrip("/")
     asks = env.get("ACTIONS_ID_TOKEN_REQUEST_URL", "").strip()
@@ -98,8 +88,8 @@ def oidc_address_in(env: Mapping[str, str], session: str) -> OidcAddress | None:
         return None
     if not (_is_safe(bot) and _is_safe(asks)):
         return None
-    name = f"{env.get('GITHUB_REPOSITORY', '').strip()}/{session}"
-    return OidcAddress(bot, name, asks, token)
+    repository = env.get("GITHUB_REPOSITORY", "").strip()
+    return FeedAddress(f"{bot}/feed/v1/{repository}/{session}", token, asks, bot)
 
 
 def _is_safe(url: str) -> bool:
@@ -177,7 +167,7 @@ class Inputs(Struct, frozen=True):
     """The file with the event that started this run."""
     forge: Path | None = None
     """The repository itself, where a local forge keeps it; it is only read."""
-    feed: FeedAddress | OidcAddress | None = None
+    feed: FeedAddress | None = None
     """Where the session is seen while it runs; None: only in the job's own log."""
 
     def __repr__(self) -> str:
@@ -231,7 +221,7 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         ),
         shown=_listed(env.get("BRAT_SHOWN", "")),
         offered={name: env[name] for name in env if not _WITHHELD.match(name)},
-        feed=handed_feed(env) or oidc_address_in(env, session),
+        feed=handed_feed(env) or feed_in(env, session),
     )
 
 

@@ -34,7 +34,7 @@ from urllib.parse import quote, urlsplit
 
 from grite import outbound
 from grite.errors import BratError
-from runner.inputs.job_inputs import FeedAddress, Message, OidcAddress
+from runner.inputs.job_inputs import FeedAddress, Message
 
 DEADLINE_S = 5.0
 """For a connection, and for an answer on top of the time the feed may wait."""
@@ -147,13 +147,10 @@ def _content(file: Path) -> bytes:
     return b""
 
 
-PATH = "/feed/v1"
-
-
 class OidcExchange:
     """A way to the feed whose token is got when it is first used; for any thread."""
 
-    def __init__(self, by: OidcAddress) -> None:
+    def __init__(self, by: FeedAddress) -> None:
         self._by = by
         self._lock = threading.Lock()
         self._place: FeedAddress | None = None
@@ -165,11 +162,10 @@ class OidcExchange:
                 begun = f"{by.asks}{'&' if urlsplit(by.asks).query else '?'}"
                 asks = f"{begun}audience={quote(by.bot, safe='')}"
                 word = _asked("GET", asks, f"bearer {by.token}").get("value")
-                url = f"{by.bot}{PATH}/{by.session}"
-                given = _asked("POST", f"{url}/token", f"Bearer {word}").get("token")
+                given = _asked("POST", f"{by.url}/token", f"Bearer {word}").get("token")
                 if not isinstance(given, str):
                     raise FeedError("the bot returned no token")
-                self._place = FeedAddress(url, given)
+                self._place = FeedAddress(by.url, given)
             return self._place
 
     def lost(self) -> None:

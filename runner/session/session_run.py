@@ -47,7 +47,7 @@ from runner.engines.engine_events import Said
 from runner.engines.output_reader import OutputReader, Report
 from runner.engines.row import Call
 from runner.inputs import job_inputs
-from runner.inputs.job_inputs import BadInput, FeedAddress, Inbox, Inputs, Message
+from runner.inputs.job_inputs import BadInput, Inbox, Inputs, Message
 from runner.proxy.proxy_protocol import Refused, setup_hosts
 from runner.session import result_folder, session_verdict
 from runner.session.job_annotations import annotate, live_view, mask, note
@@ -76,7 +76,7 @@ def live_feed(inputs: Inputs) -> AbstractContextManager["LiveFeed | None"]:
     # It loads HTTP, which takes time, so it is imported only here.
     from runner.session.feed_client import LiveFeed, OidcExchange, why_exposed
 
-    if isinstance(inputs.feed, FeedAddress):
+    if not inputs.feed.asks:
         return LiveFeed(inputs.feed)
     why = why_exposed(inputs.feed.token, trusted_programs.folders())
     if not why:
