@@ -22,13 +22,11 @@ from msgspec.structs import replace
 from convoy.events import copied
 from convoy.events.session_events import TaskStarted
 from grite import outbound
-from runner import engines
 from runner.box.agent_box import NetworkExit
 from runner.box.kernel import CLOSED, LOOPBACK, listening, receive_sockets
 from runner.box.processes import launched
 from runner.engines import engine_events as events, row as rows
 from runner.engines.row import Call
-from runner.inputs.job_inputs import Inputs
 from runner.proxy import proxy_protocol as protocol
 from runner.proxy.proxy_protocol import ProxyOrder
 
@@ -38,14 +36,9 @@ CHUNK_BYTES: Final = 65_536
 _TOLD: Final = 3
 
 
-def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder:
+def session_order(call: Call, started: TaskStarted) -> ProxyOrder:
     """Return what the proxy of a session's agent does, which may be nothing."""
-    try:
-        row = engines.found(started.engine.type)
-    except ValueError:
-        return ProxyOrder()  # reported when the engine is to start
-    call = Call(row, started.engine, endpoint=inputs.endpoint).with_key(inputs.offered)
-    key, vendor = call.key, call.vendor
+    row, key, vendor = call.row, call.key, call.vendor
     model = None
     if key and rows.can_be_pointed(vendor):
         server, cut = call.upstream

@@ -100,6 +100,8 @@ def _now_ms() -> int:
 class Session(Setting, kw_only=True):
     """From its start to its result."""
 
+    call: Call
+    """How its engine is started."""
     proxy: ProxyClient
     """It holds the model's key, if the engine can use a proxy."""
     keeps_patch: bool = False
@@ -135,6 +137,7 @@ class Session(Setting, kw_only=True):
             return self._close(Ending(cancelled=True), Report(None), Work())
         if why:
             return self._close(Ending(), Report(None), Work(), why=why)
+        self.litter += self.call.row.litter
         ending, report = self._run_engine(workspace)
         answer = ""
         if kind.answer:
@@ -193,9 +196,9 @@ class Session(Setting, kw_only=True):
                 self.save = saver.go_on
                 return run_engine(self)
 
-    def engine_environment(self, call: Call) -> dict[str, str]:
+    def engine_environment(self) -> dict[str, str]:
         """Return all the variables that the engine gets."""
-        started = self.started
+        started, call = self.started, self.call
         return {
             **self.environment(),
             "BRAT_PROMPT": str(call.prompt),
@@ -212,8 +215,7 @@ class Session(Setting, kw_only=True):
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
         budget_s = HASTY_SALVAGE_S if self.stop.wanted else SALVAGE_S
         is_half = ending.exit_code != 0 or ending.cut_off
-        litter = (*engines.litter(self.started.engine.type), *self.litter)
-        own = workspace, budget_s, litter
+        own = workspace, budget_s, self.litter
         commits = AttemptCommits(*own, keeps_patch=self.keeps_patch)
         work = commits.keep(self.started.title, half_done=is_half)
         asked = self.started.title, self.started.instructions
@@ -324,35 +326,29 @@ class Since(Struct):
 
 def run_engine(job: Session) -> tuple[Ending, Report]:
     """Run the task's engine until every process it started is gone."""
-    inputs, started, spec = job.inputs, job.started, job.started.engine
+    call, row, started = job.call, job.call.row, job.started
+    if call.spec.tools and not row.tools:
+        why = f"The engine {row.name} cannot limit its tools."
+        return Ending(fault=why), Report("missing_tool")
     try:
-        row = engines.found(spec.type)
-        if spec.tools and not row.tools:
-            why = f"The engine {row.name} cannot limit its tools."
-            return Ending(fault=why), Report("missing_tool")
         hosts = job.proxy.hosts
         told = row.tells(started) if row.tells else prompt(started, hosts, job.absent)
-        file = job.scratch / "prompt.md"
-        file.write_text(told, encoding="utf-8")
-        steered = job.inbox is not None and row.says is not None
-        home, endpoint = job.scratch / "home", inputs.endpoint
-        call = Call(row, spec, file, home, steered=steered, endpoint=endpoint)
-        call = call.with_key(inputs.offered)
-        argv = row.argv(call)
+        call.prompt.write_text(told, encoding="utf-8")
+        row.argv(call)
     except ValueError as error:
         return Ending(fault=str(error)), Report("missing_tool")
     if fault := call.missing_key():
         trouble = events.Error(kind="credentials", message=fault)
         return Ending(fault=fault), Report(None, trouble=trouble)
-    call = job.proxy.pointed(call)
-    argv = row.argv(call)
-    fill_home(call.home, row.files(call))
-    return _Run(job, call).go(argv)
+    steered = job.inbox is not None and row.says is not None
+    job.call = replace(job.proxy.pointed(call), steered=steered)
+    fill_home(call.home, row.files(job.call))
+    return _Run(job).go()
 
 
 class _Run:
-    def __init__(self, job: Session, call: Call) -> None:
-        self._job, self._call, row = job, call, call.row
+    def __init__(self, job: Session) -> None:
+        self._job, row = job, job.call.row
         self._reader = OutputReader(row, self._note)
         limit = job.started.limits.output_bytes
         self._transcript = job.transcript(limit, self._reader.feed)
@@ -365,13 +361,13 @@ class _Run:
             def worded(said: Message) -> bytes:
                 return says(message(started, said.by, said.text))
 
-            told = call.prompt.read_text(encoding="utf-8")
+            told = job.call.prompt.read_text(encoding="utf-8")
             self._steering = Steering(says(told), inbox, worded)
         job.proxy.note = self._note_refused
 
-    def go(self, argv: tuple[str, ...]) -> tuple[Ending, Report]:
-        job, row, started = self._job, self._call.row, self._job.started
-        spec = started.engine
+    def go(self) -> tuple[Ending, Report]:
+        job, row, started = self._job, self._job.call.row, self._job.started
+        spec, argv = started.engine, row.argv(job.call)
         running = copied(facts.SessionRunning, started, engine=spec.type, argv0=argv[0])
         job.folder.claim(running)
         for each in job.absent:
@@ -379,14 +375,14 @@ class _Run:
         if self._steering and job.inbox:
             job.inbox.listen(job.stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
-        env = job.engine_environment(self._call)
+        env = job.engine_environment()
         env |= own_sources(env, job.checkout)
         order = Order(
             argv,
             job.checkout,
             env,
             spec.timeout_s,
-            stdin=self._call.prompt if is_read else None,
+            stdin=job.call.prompt if is_read else None,
             silence_s=math.inf if row.is_quiet else spec.silence_s,
             watcher=job.proxy,
             source=self._steering.next if self._steering else None,
@@ -400,7 +396,7 @@ class _Run:
                 if walls.why:
                     self._transcript.note(events.Unboxed(why=walls.why))
             self._transcript.flush()
-            left = left_in(self._call.home, row.leaves) if row.leaves else ""
+            left = left_in(job.call.home, row.leaves) if row.leaves else ""
             self._reader.close(job.redaction(left))
             job.proxy.close()
             if job.proxy.counts:
@@ -483,17 +479,23 @@ def _run_guarded(guard: Callable[[Callable[[], int]], int]) -> int:
                     with stop.leaving_at_once():
                         task = started or handed_off(inputs, scratch, _now_ms())
                 except NobodySigned as error:
-                    session = inputs.session
-                    result_folder.leave_turned_away(inputs.result, session, str(error))
+                    path, name = inputs.result, inputs.session
+                    result_folder.leave_turned_away(path, name, str(error))
                     raise
                 hidden = Redaction(secrets_of(inputs, task.engine))
                 folder = result_folder.Folder(inputs.result, task, _now_ms)
                 folder.claim(copied(facts.SessionSpawned, task))
                 own = inputs, task, scratch, checkout, folder, hidden, stop
-                asked, is_boxed = session_order(inputs, task), task.box == "on"
+                row = engines.startable(task.engine.type)
+                file, home = scratch / "prompt.md", scratch / "home"
+                call = Call(row, task.engine, file, home, endpoint=inputs.endpoint)
+                call = call.with_key(inputs.offered)
+                asked, is_boxed = session_order(call, task), task.box == "on"
                 client = ProxyClient(asked, inputs.offered, is_boxed=is_boxed)
                 with closing(client) as proxy:
-                    session = Session(*own, proxy=proxy, keeps_patch=is_alone)
+                    session = Session(
+                        *own, call=call, proxy=proxy, keeps_patch=is_alone
+                    )
                     result = session.result()
             annotate(inputs, result, is_alone=is_alone)
             return DONE if result.conclusion in {"success", "noop"} else NOT_DONE

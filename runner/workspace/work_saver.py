@@ -24,7 +24,6 @@ import msgspec
 
 from convoy.events.session_events import TaskStarted
 from convoy.model import ids
-from runner import engines
 from runner.box.agent_box import Room, boxed
 from runner.box.surroundings import STORE, read_hostile
 from runner.workspace.attempt_commits import (
@@ -88,8 +87,7 @@ class WorkSaver(msgspec.Struct):
             if not folder.is_dir():
                 folder.mkdir(mode=0o700)
                 _copy(workspace.store, folder / STORE)
-                litter = (*engines.litter(self._started.engine.type), *self._litter)
-                order = _Order(str(workspace.folder), litter, self._started)
+                order = _Order(str(workspace.folder), self._litter, self._started)
                 (folder / _ORDER).write_bytes(msgspec.json.encode(order))
             begun = boxed(argv, self._room, (), (folder,), keeps_user=True)
             box = self._held.enter_context(begun)

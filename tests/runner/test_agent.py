@@ -45,7 +45,7 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
     folder = Folder(tmp_path / "result", started, lambda: 0)
     own = told, started, tmp_path, tmp_path, folder, Redaction(()), Stop()
     with closing(ProxyClient(ProxyOrder(), {}, is_boxed=True)) as proxy:
-        env = Session(*own, proxy=proxy).engine_environment(call)
+        env = Session(*own, call=call, proxy=proxy).engine_environment()
 
     assert env["MODEL_KEY"] == "key-0123456789"
     assert env["ENGINE_HOME"] == str(tmp_path / "home/engine")
