@@ -221,7 +221,7 @@ class _Supervision(Struct):
     _stop: Stop
     _spared: frozenset[int]
     _order: Order
-    _unsaid: bytes = b""
+    _unsaid: bytes | None = b""
     _open: dict[int, tuple[Stream, IO[bytes]]] = {}
     _last_output: float = 0.0
 
@@ -249,8 +249,9 @@ class _Supervision(Struct):
                 break
             self._pump(min(left, order.side_task()))
             self._reap()
-        cut_off, cancelled = process.returncode is None, self._stop.wanted
-        called_off = self._is_called_off()
+        cut_off = process.returncode is None
+        cancelled = cut_off and self._stop.wanted
+        called_off = cut_off and not cancelled and self._is_called_off()
         is_late = order.clock() >= deadline
         by_time = cut_off and not cancelled and not called_off
         seconds = order.clock() - started
@@ -267,8 +268,8 @@ class _Supervision(Struct):
             signal=-code if code is not None and code < 0 else None,
             timed_out=by_time and is_late,
             silent=by_time and not is_late,
-            cancelled=cut_off and cancelled,
-            called_off=cut_off and called_off and not cancelled,
+            cancelled=cancelled,
+            called_off=called_off,
             seconds=round(seconds, 3),
             survivors=survivors,
         )
@@ -279,12 +280,9 @@ class _Supervision(Struct):
         if pipe is None or source is None:
             return
         while not (pipe.closed or is_full):
-            if not self._unsaid:
-                said = source()
-                if said is None:
-                    self._close_stdin()
-                    return
-                self._unsaid = said
+            self._unsaid = self._unsaid or source()
+            if self._unsaid is None:
+                self._close_stdin()
             if not self._unsaid:
                 break
             try:
