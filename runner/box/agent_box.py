@@ -17,13 +17,13 @@ import socket
 import stat
 import subprocess
 import sys
-import threading
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -109,18 +109,8 @@ class Box(Struct, frozen=True):
     argv: tuple[str, ...]
     """The command that starts one program in a box."""
     fds: tuple[int, ...]
-    known: BoxReport = _OFF
-    pipe: tuple[IO[bytes], IO[bytes]] | None = None
-    """The pipe by which the box reports; None: `known` is so."""
-
-    def report(self) -> BoxReport:
-        """Return which walls stood. Call it once, after the program's end."""
-        if self.pipe is None:
-            return self.known
-        heard, telling = self.pipe
-        telling.close()
-        said = os.read(heard.fileno(), _REPORT_BYTES)
-        return read_report(said.decode(errors="replace"))
+    report: Callable[[], BoxReport] = lambda: _OFF
+    """Returns which walls stood. Call it once, after the program's end."""
 
 
 @contextmanager
@@ -141,10 +131,10 @@ def boxed(
     name = str(room.folder / argv[0]) if os.sep in argv[0] else argv[0]
     path = f"{room.home / '.local/bin'}{os.pathsep}{room.sight.path}"
     if not (keeps_user or shutil.which(name, path=path)):
-        yield Box(argv, (), known=BoxReport())  # the start itself fails and reports it
+        yield Box(argv, (), BoxReport)  # the start itself fails and reports it
         return
     if room.is_boxed and sys.platform != "linux":
-        yield Box(("false",), (), known=BoxReport(why=NO_BOX))
+        yield Box(("false",), (), lambda: BoxReport(why=NO_BOX))
         return
     if not room.is_boxed:
         if way and sys.platform != "linux":
@@ -164,9 +154,15 @@ def boxed(
         words = (word for place in found for word in place)
         reader, writer = os.pipe()
         with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors
+
+            def report() -> BoxReport:
+                telling.close()
+                said = os.read(heard.fileno(), _REPORT_BYTES)
+                return read_report(said.decode(errors="replace"))
+
             told = str(writer), ",".join(map(str, way)), user
             command = (*LAUNCHER, *told, *words, _END, *argv)
-            yield Box(command, (writer, *way[:1]), pipe=(heard, telling))
+            yield Box(command, (writer, *way[:1]), report)
 
 
 def cannot_box() -> str:
@@ -218,10 +214,9 @@ _PROCESSES: Final = 1 << 22
 """No process has a higher number.
 https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html
 """
-_AT_ONCE: Final = 50
-_TAKEN: Final[set[int]] = set()
-"""Which boxes of this process have a user now: the local forge's CI has several."""
-_TAKING: Final = threading.Lock()
+_FREE: Final = deque(range(50))
+"""The boxes of this process without a user: the local forge's CI has several at once.
+The one that was left last comes first, so that its files need no new owner."""
 
 
 @contextmanager
@@ -230,16 +225,13 @@ def agent_user_number() -> Iterator[int | None]:
     if os.getuid() != 0:
         yield None
         return
-    with _TAKING:
-        box = next(each for each in range(_AT_ONCE) if each not in _TAKEN)
-        _TAKEN.add(box)
-    process = os.getpid()
+    box, process = _FREE.popleft(), os.getpid()
     high = _ABOVE_ALL + box * _PROCESSES + process
     able = (high, _UNUSED[(process + box) % len(_UNUSED)])
     try:
         yield next((n for n in able if all(_knows(each, n) for each in _MAPS)), None)
     finally:
-        _TAKEN.discard(box)
+        _FREE.appendleft(box)
 
 
 def _knows(users: Path, number: int) -> bool:
