@@ -39,9 +39,7 @@ def _prose(text: str) -> Iterator[Said]:
     if found is None:
         yield from events.program(text)
         return
-    status = int(found[1]) if found[1] else None
-    kind = events.kind_of(status, text)
-    yield events.Error(kind=kind, message=text[:200], status=status)
+    yield events.error(text[:200], int(found[1]) if found[1] else None)
 
 
 def _ended(line: Line) -> Iterator[Said]:
