@@ -218,10 +218,15 @@ class _Thread(contextlib.ExitStack):
 
     def _run(self) -> None:
         again_s = AGAIN_S
-        while not self._is_over():
+        while True:
+            self._stirred.wait()
+            self._stirred.clear()
+            if self._is_over():
+                break
             try:
                 wait_s, again_s = self._turn(), AGAIN_S
             except FeedError as missed:
+                self._stirred.set()
                 wait_s = max(again_s, missed.wait_s)
                 again_s = min(again_s * 2, AGAIN_MOST_S)
             # The end of the session shortens it, so that its last output is sent.
@@ -231,7 +236,7 @@ class _Thread(contextlib.ExitStack):
 
     @abstractmethod
     def _turn(self) -> float:
-        """Wait for something to do, and do it; return how long to wait afterwards."""
+        """Do what there is to do; return how long to wait afterwards."""
 
     def _ask(
         self,
@@ -308,8 +313,6 @@ class OutputSender(_Thread):
             count = sum(1 for _ in takewhile(BATCH_CHARS.__ge__, ends))
             pieces = [*islice(self._waiting, count)]
         if not pieces:
-            self._stirred.wait()
-            self._stirred.clear()
             return 0.0
         body = json.dumps({"first": first, "pieces": pieces}).encode()
         told = self._ask("POST", "output", body)
@@ -318,6 +321,7 @@ class OutputSender(_Thread):
             with self._lock:
                 while self._waiting and self._first < next_number:
                     self._drop()
+        self._stirred.set()
         return max(PACE_S, bounded(told.get("wait_s")))
 
     def _drop(self) -> None:
@@ -342,22 +346,14 @@ class WorkSender(_Thread):
 
     def send(self, bundle: bytes) -> None:
         """Send this bundle instead of any that still waits; returns at once."""
-        with self._lock:
-            self._newest = bundle
+        self._newest = bundle
         self._stir()
 
     def _turn(self) -> float:
-        self._stirred.wait()
-        if self._ending.is_set():
-            return 0.0
-        with self._lock:
-            bundle = self._newest
-            self._stirred.clear()
         try:
-            self._ask("POST", "checkpoint", bundle, patience_s=PATIENCE_S)
+            self._ask("POST", "checkpoint", self._newest, patience_s=PATIENCE_S)
         except FeedError as missed:
             if missed.status not in _FOR_GOOD:
-                self._stirred.set()
                 raise
         return 0.0
 
@@ -388,7 +384,6 @@ class MessagePoller(_Thread):
         self._stirred.set()
 
     def _turn(self) -> float:
-        self._stirred.clear()
         what = f"messages?after={self._last}&heard={self._heard}&wait_s={WAIT_S:g}"
         told = self._ask("GET", what, patience_s=WAIT_S + DEADLINE_S)
         new = tuple(
@@ -402,6 +397,7 @@ class MessagePoller(_Thread):
             self._last += len(new)
             self._wake()
             self._stirred.wait(GIVEN_S)
+        self._stirred.set()
         return 0.0
 
 
