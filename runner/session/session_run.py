@@ -284,6 +284,8 @@ class Steering(Struct):
     """Words a message for the engine's input."""
     _given: int = 0
     _is_done: bool = False
+    _tokens: dict[str, events.Usage] = {}
+    _usd: float = 0.0
 
     def next(self) -> bytes | None:
         """Return the next bytes for the engine; see `supervisor.Source`."""
@@ -300,20 +302,14 @@ class Steering(Struct):
             return b"".join(map(self._says, messages))
         return None if self._is_done else b""
 
-    def note(self, said: Said) -> None:
-        """Take an event of the engine, which may say that it is done."""
+    def note(self, said: Said) -> Said:
+        """Take an event of the engine, which may say that it is done, and return it.
+
+        An engine that is talked to counts what it uses from its start: a count is
+        reduced by what was counted before.
+        """
         if isinstance(said, events.Result):
             self._is_done = True
-
-
-class Since(Struct):
-    """What was used since the last count, for an engine that counts from its start."""
-
-    _tokens: dict[str, events.Usage] = {}
-    _usd: float = 0.0
-
-    def __call__(self, said: Said) -> Said:
-        """Return the event; a count is reduced by what was counted before."""
         if isinstance(said, events.Usage):
             before = self._tokens.get(said.model, events.Usage())
             self._tokens[said.model] = said
@@ -353,7 +349,6 @@ class _Run:
         limit = job.started.limits.output_bytes
         self._transcript = job.transcript(limit, self._reader.feed)
         self._says_tokens = False
-        self._since = Since()
         self._steering: Steering | None = None
         inbox, says, started = job.inbox, row.says, job.started
         if inbox and says:
@@ -421,8 +416,7 @@ class _Run:
 
     def _note(self, said: Said) -> None:
         if self._steering:
-            self._steering.note(said)
-            said = self._since(said)
+            said = self._steering.note(said)
         if not isinstance(said, events.Text):  # the transcript has it as it was written
             self._transcript.note(said)
         self._says_tokens = self._says_tokens or isinstance(said, events.Usage)
