@@ -85,10 +85,12 @@ def note(inputs: Inputs, sentence: str) -> None:
 
 
 @contextmanager
-def live_view(inputs: Inputs) -> Iterator[Callable[[str], None]]:
-    """Yield what shows a piece of output in the log of a job of the forge.
+def live_view(
+    inputs: Inputs, feed: Callable[[str], None] = lambda _text: None
+) -> Iterator[Callable[[str], None]]:
+    """Yield what shows a piece of output in the log of a job of the forge, and a feed.
 
-    It does so up to a limit for all pieces.
+    In the log it does so up to a limit for all pieces.
     """
     mark, is_open = os.urandom(16).hex(), False
     left = LIVE_CHARS if inputs.on_actions else 0
@@ -99,6 +101,7 @@ def live_view(inputs: Inputs) -> Iterator[Callable[[str], None]]:
             _show(text[:left] if is_open else f"::stop-commands::{mark}\n{text[:left]}")
             is_open = True
             left -= len(text)
+        feed(text)
 
     try:
         yield show

@@ -16,8 +16,8 @@ import io
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,6 @@ from convoy.events import copied, session_events as facts
 from convoy.gate import printable
 from convoy.kinds import KINDS
 from convoy.kinds.prompt import message, prompt
-from convoy.model import ids
 from convoy.model.records import EngineSpec
 from convoy.model.session_result import bounded_notes
 from convoy.planner import ANSWER_CHARS, FILE, REPLY
@@ -131,7 +130,7 @@ class Session(Setting, kw_only=True):
             self.absent = missing_content(workspace)
             if kind.is_set_up:
                 hosts = setup_hosts(self.started.setup_hosts, self.proxy.hosts)
-                with self._shown():
+                with live_view(self.inputs) as self.show:
                     self.litter, why = set_up(workspace, self, hosts)
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
@@ -149,7 +148,7 @@ class Session(Setting, kw_only=True):
         whole = ending.exit_code == 0 and not ending.cut_off and not self.stop.wanted
         is_claimed = whole and report.status in ("done", "noop")
         if self.started.acceptance and is_claimed and not kind.answer:
-            with self._shown():
+            with live_view(self.inputs) as self.show:
                 closed = self.proxy.hosts is not None
                 self.unaccepted = acceptance_fault(self, closed=closed)
         return self._close(ending, report, work, answer)
@@ -166,21 +165,11 @@ class Session(Setting, kw_only=True):
         except (BratError, ValueError, OSError) as error:
             note(self.inputs, str(error))
 
-    @contextmanager
-    def _shown(self, feed: "LiveFeed | None" = None) -> Iterator[None]:
-        """Show the output of a program while the block lasts."""
-        with live_view(self.inputs) as view:
-
-            def show(text: str) -> None:
-                view(text)
-                if feed:
-                    feed.output.show(text)
-
-            self.show = show
-            yield
-
     def _run_engine(self, workspace: Workspace) -> tuple[Ending, Report]:
-        with live_feed(self.inputs) as feed, self._shown(feed):
+        with ExitStack() as held:
+            feed = held.enter_context(live_feed(self.inputs))
+            also = (feed.output.show,) if feed else ()
+            self.show = held.enter_context(live_view(self.inputs, *also))
 
             def keep(bundle: bytes) -> None:
                 self.folder.keep_so_far(bundle)
@@ -189,12 +178,10 @@ class Session(Setting, kw_only=True):
 
             is_answer = KINDS[self.started.kind].answer
             self.inbox = feed.inbox if feed else None
-            if is_answer or not self.started.limits.checkpoint_s:
-                return run_engine(self)
-            args = self.room, self.started, workspace, self.litter, keep
-            with closing(WorkSaver(*args)) as saver:
-                self.save = saver.go_on
-                return run_engine(self)
+            if self.started.limits.checkpoint_s and not is_answer:
+                args = self.room, self.started, workspace, self.litter, keep
+                self.save = held.enter_context(closing(WorkSaver(*args))).go_on
+            return run_engine(self)
 
     def engine_environment(self) -> dict[str, str]:
         """Return all the variables that the engine gets."""
@@ -251,7 +238,7 @@ class Session(Setting, kw_only=True):
         result = copied(
             result_folder.Result,
             *(started, ending, report, found, self.box),
-            session=ids.session_name(started.convoy, started.task, started.attempt),
+            session=self.inputs.session,
             retry_after_s=report.retry_after_s(_now_ms()),
             why=cut(self.redaction(said), WHY_CHARS),
             left=bounded_notes(replace(report.left, notes=notes)),
