@@ -145,7 +145,7 @@ def boxed(
     with nullcontext() if keeps_user else agent_user_number() as number:
         if number is not None:
             give_folders((*room.owned(), *also), number)
-        user = "" if number is None else f"{number}:{number}:{room.home}"
+        user = "" if number is None else f"{number}:{room.home}"
         owned = (places(WRITABLE, str(path)) for path in (*room.owned(), *also))
         shared = ((WRITABLE, os.path.realpath(room.temporary), at) for at in TEMPORARY)
         prompt = places(SEEN, str(room.prompt)) if room.prompt else ()

@@ -75,13 +75,12 @@ def _inside(
     number, before = told
     kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     os.setsid()
-    kernel.handle(signal.SIG_DFL, signal.SIGPIPE, signal.SIGXFSZ)
     walls = ["files=landlock", "syscalls=seccomp"]
     is_open = not box.exits
     try:
         processes.give_up_rights()
+        kernel.become_user(box.user)
         if box.user:
-            kernel.become_user(*map(int, box.user[:2]))
             walls.append("user=uid")
         found = landlock.restrict(*paths, network=is_open)
         if found >= landlock.SCOPES_FROM:
@@ -111,8 +110,8 @@ def _serve(box: Box, writable: Sequence[str], line: socket.socket, watch: int) -
     if not found:  # it could not enter the box, and has said why
         os.write(2, f"brat: {why}.\n".encode())
         return
-    if box.user:  # without other rights it may look only into a program of its user
-        kernel.become_user(*map(int, box.user[:2]))
+    # Without other rights it may look only into a program of its user.
+    kernel.become_user(box.user)
     asking = found[0]
     broker = Broker(asking, box.exits[1:], writable)
     waiting = select.poll()
