@@ -134,11 +134,13 @@ _HERE = 0xFFFFFF9C
 """AT_FDCWD, as the kernel tells of it."""
 _CONNECT_S = 5.0
 """One that listens nearby and does not answer would keep all others waiting."""
-_LOOPBACK = {socket.AF_INET: ("127.0.0.1",), socket.AF_INET6: ("::1",)}
-_ANY = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}  # noqa: S104  what was asked
+_LOCAL = {
+    socket.AF_INET: ("127.0.0.1", "0.0.0.0", "tcp", "0100007F"),  # noqa: S104  what was asked
+    socket.AF_INET6: ("::1", "::", "tcp6", "00000000000000000000000001000000"),
+}
+"""Loopback's address, that of all, where the kernel tells of the first, and how on
+machines that are little-endian."""
 _TCP = (0, socket.IPPROTO_TCP)
-GIVEN = "127.0.0.1"
-"""Where the given ports are; another's server may listen at one of them on `::1`."""
 
 
 class Broker:
@@ -186,21 +188,23 @@ class Broker:
             raise OSError(EACCES, "only TCP")
         with socket.socket(family, socket.SOCK_STREAM) as made:
             # So it cannot listen elsewhere; and what has an address gets no other.
-            made.bind((_LOOPBACK[socket.AddressFamily(family)][0], 0))
+            made.bind((_LOCAL[socket.AddressFamily(family)][0], 0))
             made.setblocking(not flags & socket.SOCK_NONBLOCK)
             call.end(0, call.put(made, closing=bool(flags & socket.SOCK_CLOEXEC)))
 
     def _connect(self, call: "_Call") -> None:
         family, where, port = call.address()
+        # On `::1` another's server may listen at one of them.
+        given = self._ports if family == socket.AF_INET else ()
         with ExitStack() as opened:
             at: str | tuple[str, int] = where, port
             if family == socket.AF_UNIX:
                 if not where:
                     raise OSError(EACCES, "no path")
                 at = opened.enter_context(self._opened(call, os.fsencode(where)))
-            elif where not in _LOOPBACK[family]:
+            elif where != _LOCAL[family][0]:
                 raise OSError(EACCES, "not loopback")
-            elif not ((where == GIVEN and port in self._ports) or listens(where, port)):
+            elif port not in given and not listens(family, port):
                 raise OSError(EACCES, "not a port of this session")
             made = opened.enter_context(socket.socket(family, socket.SOCK_STREAM))
             made.settimeout(_CONNECT_S)
@@ -245,11 +249,11 @@ class Broker:
             # one for TCP has an address already.
             call.end(0, flags=_CONTINUE)
             return
-        if where not in (*_LOOPBACK[family], _ANY[family]):
+        if where not in _LOCAL[family][:2]:
             raise OSError(EACCES, "not loopback")
         with socket.socket(family, socket.SOCK_STREAM) as made:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind((_LOOPBACK[family][0], port))
+            made.bind((_LOCAL[family][0], port))
             call.put(made, instead=True)
         call.end()
 
@@ -273,7 +277,7 @@ class _Call:
             raise OSError(EINVAL, "no address")
         told = self._read(place, size)
         number = int.from_bytes(told[:2], "little")
-        if number not in (socket.AF_UNIX, *_LOOPBACK):
+        if number not in (socket.AF_UNIX, *_LOCAL):
             raise OSError(EAFNOSUPPORT, "another family")
         family = socket.AddressFamily(number)
         if family == socket.AF_UNIX:
@@ -337,16 +341,11 @@ class _Call:
 
 
 _LISTENS = "0A"
-_LOOPBACK_WORDS = {
-    "127.0.0.1": ("tcp", "0100007F"),
-    "::1": ("tcp6", "00000000000000000000000001000000"),
-}
-"""Where the kernel tells of an address, and how on machines that are little-endian."""
 
 
-def listens(address: str, port: int) -> bool:
-    """Say whether a process below this one listens there: at 127.0.0.1 or at ::1."""
-    name, written = _LOOPBACK_WORDS[address]
+def listens(family: socket.AddressFamily, port: int) -> bool:
+    """Say whether a process below this one listens there, on loopback."""
+    *_, name, written = _LOCAL[family]
     try:
         with open(f"/proc/self/net/{name}", encoding="ascii") as file:  # noqa: PTH123
             known = [line.split() for line in file.readlines()[1:]]
