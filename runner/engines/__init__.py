@@ -1,8 +1,8 @@
 """The kinds of agent: a row for each says how to start it and read its output.
 
-A new engine is a module here with a `ROW`, and a row in `convoy.model.records`. One
-that is installed beside brat has an entry point in the group `brat.engines`, a planner
-has one in `brat.planners`.
+A new engine is a module here with a `ROW`, and a row in `convoy.model.engine_types`.
+One that is installed beside brat has an entry point in the group `brat.engines`, a
+planner has one in `brat.planners`.
 """
 
 from collections.abc import Iterator, Mapping

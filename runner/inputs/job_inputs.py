@@ -216,10 +216,8 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         endpoint=_matching(
             env, "BRAT_MODEL_URL", _ENDPOINT, "http://127.0.0.1:8000", optional=True
         ),
-        hidden=_listed(
-            os.pathsep.join((env.get("BRAT_HIDDEN", ""), env.get("SSH_AUTH_SOCK", "")))
-        ),
-        shown=_listed(env.get("BRAT_SHOWN", "")),
+        hidden=(*_listed(env, "BRAT_HIDDEN"), *_listed(env, "SSH_AUTH_SOCK")),
+        shown=_listed(env, "BRAT_SHOWN"),
         offered={name: env[name] for name in env if not _WITHHELD.match(name)},
         feed=handed_feed(env) or feed_in(env, session),
     )
@@ -235,8 +233,9 @@ def default_branch(inputs: Inputs) -> str:
     return named if isinstance(named, str) else ""
 
 
-def _listed(text: str) -> tuple[Path, ...]:
-    return tuple(Path(each).absolute() for each in text.split(os.pathsep) if each)
+def _listed(env: Mapping[str, str], name: str) -> tuple[Path, ...]:
+    named = filter(None, env.get(name, "").split(os.pathsep))
+    return tuple(Path(each).absolute() for each in named)
 
 
 def _given(env: Mapping[str, str], name: str) -> str:
@@ -284,12 +283,9 @@ def _file(env: Mapping[str, str], name: str) -> Path | None:
 
 def _token(env: Mapping[str, str]) -> str | None:
     handed = _handed(env, "BRAT_TOKEN_FD", TOKEN_LIMIT)
-    given = (
-        env.get("BRAT_TOKEN", "")
-        if handed is None
-        else handed.decode("ascii", "replace")
-    )
-    text = given.strip()
+    text = env.get("BRAT_TOKEN", "").strip()
+    if handed is not None:
+        text = handed.decode("ascii", "replace").strip()
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise BadInput("The token contains invalid characters.")
     return text or None

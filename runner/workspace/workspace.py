@@ -124,10 +124,8 @@ _LAZY: Final = re.compile("promisor|partialclone|include", re.IGNORECASE)
 def has_foreign_objects(repository: Path) -> bool:
     """Whether any object may lie outside; True also if this cannot be found out."""
     elsewhere = any(os.path.lexists(repository / each) for each in _ELSEWHERE)
-    is_lazy, objects = (
-        _LAZY.search(left_in(repository, "config")),
-        repository / "objects",
-    )
+    is_lazy = _LAZY.search(left_in(repository, "config"))
+    objects = repository / "objects"
     if elsewhere or is_lazy or objects.is_symlink():
         return True
     try:
