@@ -48,10 +48,11 @@ from runner.engines.row import Call
 from runner.inputs import job_inputs
 from runner.inputs.job_inputs import BadInput, Inbox, Inputs, Message
 from runner.proxy.proxy_protocol import Refused, setup_hosts
-from runner.session import result_folder, session_verdict
+from runner.session import result_folder
 from runner.session.job_annotations import annotate, live_view, mask, note
 from runner.session.project_commands import Setting, acceptance_fault, set_up
 from runner.session.proxy_client import ProxyClient, session_order
+from runner.session.session_verdict import Seen, conclude
 from runner.workspace import attempt_commits
 from runner.workspace.attempt_commits import AttemptCommits, Work
 from runner.workspace.handoff import NobodySigned, handed_off
@@ -112,30 +113,28 @@ class Session(Setting, kw_only=True):
     inbox: Inbox | None = None
     box: BoxReport = BoxReport()
     """Which walls stood around the engine, once it has ended."""
-    unaccepted: str | None = None
-    """Why the work is not accepted; empty: it is accepted; None: no command ran."""
 
     def result(self) -> result_folder.Result:
-        scratch, kind, why = self.scratch, KINDS[self.started.kind], ""
+        started, kind, why = self.started, KINDS[self.started.kind], ""
+        unaccepted: str | None = None
         try:
             with self.stop.leaving_at_once():
                 self._bring_program()
-                workspace = prepare_workspace(
-                    self.inputs, self.started, self.checkout, scratch
-                )
-            self.folder.claim(copied(facts.SessionReady, self.started))
+                places = self.checkout, self.scratch
+                workspace = prepare_workspace(self.inputs, started, *places)
+            self.folder.claim(copied(facts.SessionReady, started))
             for name in ("home", "tmp"):
-                (scratch / name).mkdir()
-            fill_home(scratch / "home", {".gitconfig": WHO_COMMITS})
+                (self.scratch / name).mkdir()
+            fill_home(self.scratch / "home", {".gitconfig": WHO_COMMITS})
             self.absent = missing_content(workspace)
             if kind.is_set_up:
-                hosts = setup_hosts(self.started.setup_hosts, self.proxy.hosts)
+                hosts = setup_hosts(started.setup_hosts, self.proxy.hosts)
                 with live_view(self.inputs) as self.show:
                     self.litter, why = set_up(workspace, self, hosts)
         except Cancelled:
-            return self._close(Ending(cancelled=True), Report(None), Work())
+            return self._close(Seen(started, Ending(cancelled=True)))
         if why:
-            return self._close(Ending(), Report(None), Work(), why=why)
+            return self._close(Seen(started, unprepared=why))
         self.litter += self.call.row.litter
         ending, report = self._run_engine(workspace)
         answer = ""
@@ -147,11 +146,11 @@ class Session(Setting, kw_only=True):
         work = self._salvaged(workspace, ending) if is_work else Work()
         whole = ending.exit_code == 0 and not ending.cut_off and not self.stop.wanted
         is_claimed = whole and report.status in ("done", "noop")
-        if self.started.acceptance and is_claimed and not kind.answer:
+        if started.acceptance and is_claimed and not kind.answer:
             with live_view(self.inputs) as self.show:
                 closed = self.proxy.hosts is not None
-                self.unaccepted = acceptance_fault(self, closed=closed)
-        return self._close(ending, report, work, answer)
+                unaccepted = acceptance_fault(self, closed=closed)
+        return self._close(Seen(started, ending, report, work, answer, unaccepted))
 
     def _bring_program(self) -> None:
         """Install the engine where a job has none; else its start will say so."""
@@ -216,37 +215,26 @@ class Session(Setting, kw_only=True):
             )
         return work
 
-    def _close(
-        self,
-        ending: Ending,
-        report: Report,
-        work: Work,
-        answer: str = "",
-        why: str = "",
-    ) -> result_folder.Result:
+    def _close(self, seen: Seen) -> result_folder.Result:
         """Judge the session, claim how it ended, and complete the result folder."""
-        started = self.started
-        unfit = attempt_commits.gate_refusals(work, started)
-        seen = session_verdict.Seen(
-            *(ending, report, work, unfit, started, answer, self.unaccepted, why)
-        )
-        found = session_verdict.conclude(seen)
+        started, report, work = seen.started, seen.report, seen.work
+        found = conclude(seen)
         # With paths as from the workspace, so that it is alike in each attempt.
         said = found.why.replace(f"{self.checkout}/", "")
         notes = (*work.left_out, *report.left.notes)
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         result = copied(
             result_folder.Result,
-            *(started, ending, report, found, self.box),
+            *(started, seen.ending, report, found, self.box),
             session=self.inputs.session,
             retry_after_s=report.retry_after_s(_now_ms()),
             why=cut(self.redaction(said), WHY_CHARS),
             left=bounded_notes(replace(report.left, notes=notes)),
-            report=answer,
+            report=seen.answer,
             commit=work.commit or (started.base if seen.goes_on else None),
             files=tuple(files),
-            accepted=None if self.unaccepted is None else not self.unaccepted,
-            refusals=unfit,
+            accepted=None if seen.unaccepted is None else not seen.unaccepted,
+            refusals=seen.refusals,
             engine=copied(
                 result_folder.EngineUsed, started.engine, session=report.session[:100]
             ),

@@ -17,7 +17,7 @@ from convoy.model.session_result import Outcome, Trouble
 from convoy.text import counted, full_stop
 from runner.box.supervisor import Ending
 from runner.engines.output_reader import Report
-from runner.workspace.attempt_commits import Work, too_large
+from runner.workspace.attempt_commits import Work, gate_refusals, too_large
 
 
 class Finding(Struct, frozen=True):
@@ -27,16 +27,14 @@ class Finding(Struct, frozen=True):
 
 
 class Seen(Struct, frozen=True):
-    ending: Ending
-    report: Report
-    work: Work
-    refusals: tuple[str, ...]
-    """Those of `gate_refusals`."""
     started: TaskStarted
+    ending: Ending = Ending()
+    report: Report = Report(None)
+    work: Work = Work()
     answer: str = ""
     unaccepted: str | None = None
-    """Why the acceptance command rejects the work, a sentence; empty or None: it does
-    not."""
+    """Why the acceptance command rejects the work, a sentence; empty: it does not;
+    None: it was not run."""
     unprepared: str = ""
     """Why the workspace could not be prepared, a sentence; empty: it was prepared."""
 
@@ -44,6 +42,11 @@ class Seen(Struct, frozen=True):
     def goes_on(self) -> bool:
         """Whether the session began with half-done work of an earlier attempt."""
         return self.started.salvaged > 0
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """Why the patch gate would not let the work land, a sentence each."""
+        return gate_refusals(self.work, self.started)
 
 
 _MEANING: dict[Trouble, str] = {

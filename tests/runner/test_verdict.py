@@ -28,13 +28,12 @@ def judged(
     ending: Ending = WELL,
     report: Report = DONE,
     work: Work = ONE,
-    refusals: tuple[str, ...] = (),
     *,
     goes_on: bool = False,
 ) -> tuple[str, str]:
     spec = EngineSpec(type="shell", timeout_s=5)
     task = replace(started("Do it."), engine=spec, salvaged=int(goes_on))
-    found = conclude(Seen(ending, report, work, refusals, task))
+    found = conclude(Seen(task, ending, report, work))
     return found.conclusion, found.why
 
 
@@ -82,7 +81,9 @@ def judged(
         "failure: 2 of the agent's processes could not be killed.": judged(
             ending=Ending(exit_code=0, survivors=2)
         ),
-        "failure: Too large.": judged(refusals=("Too large.", "Protected.")),
+        "failure: Too large.": judged(
+            work=replace(ONE, leaks=("Too large.", "Protected."))
+        ),
         "failure: Lost.": judged(work=Work(faults=("Lost.",))),
     }.items()
 )

@@ -63,7 +63,7 @@ def test_a_session_ends_as(
 ) -> None:
     report = heard(sample, exit_code=exit_code).report
     ending, task = Ending(exit_code=exit_code), started("Do it.")
-    found = conclude(Seen(ending, report, work, (), task))
+    found = conclude(Seen(task, ending, report, work))
 
     assert (found.outcome, found.conclusion) == (outcome, conclusion)
 
