@@ -32,7 +32,7 @@ from convoy.model.session_result import Walls
 from runner.box import surroundings
 from runner.box.kernel import CLOSED, receive_sockets, send_sockets
 from runner.box.processes import launched
-from runner.box.root_folder import SEEN, WRITABLE
+from runner.box.root_folder import WRITABLE
 from runner.box.surroundings import TEMPORARY, Sight, places
 
 REPORTS_NO_BOX: Final = "!"
@@ -97,7 +97,6 @@ class Room(Struct, frozen=True):
     home: Path
     temporary: Path
     sight: Sight
-    prompt: Path | None = None
     is_boxed: bool = True
 
     def owned(self) -> tuple[Path, ...]:
@@ -148,9 +147,8 @@ def boxed(
         user = "" if number is None else f"{number}:{room.home}"
         owned = (places(WRITABLE, str(path)) for path in (*room.owned(), *also))
         shared = ((WRITABLE, os.path.realpath(room.temporary), at) for at in TEMPORARY)
-        prompt = places(SEEN, str(room.prompt)) if room.prompt else ()
         seen = surroundings.visible(room.sight)
-        found = surroundings.arranged((*chain(*owned), *shared, *prompt, *seen))
+        found = surroundings.arranged((*chain(*owned), *shared, *seen))
         words = (word for place in found for word in place)
         reader, writer = os.pipe()
         with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors

@@ -89,18 +89,19 @@ class Setting(Struct):
     @property
     def room(self) -> Room:
         inputs, scratch = self.inputs, self.scratch
+        cache = (inputs.cache,) if inputs.cache else ()
         hidden = (*inputs.hidden, inputs.result, inputs.temp, inputs.workspace)
         runners = (each for each in inputs.temp.parents if (each / ".runner").exists())
         sight = Sight(
             path=inputs.path,
             home=inputs.offered.get("HOME", ""),
             tools=surroundings.tool_variables(inputs.offered),
-            shown=(*inputs.shown, *((inputs.cache,) if inputs.cache else ())),
+            shown=(*inputs.shown, scratch / "prompt.md", *cache),
             # GitHub's runners have its key and other jobs' checkouts.
             hidden=(*hidden, *runners),
         )
         own, is_boxed = (scratch / "home", scratch / "tmp"), self.started.box == "on"
-        return Room(self.checkout, *own, sight, scratch / "prompt.md", is_boxed)
+        return Room(self.checkout, *own, sight, is_boxed)
 
     def run(
         self,
