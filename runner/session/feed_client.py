@@ -404,8 +404,9 @@ class MessagePoller(_Thread):
 class LiveFeed(contextlib.ExitStack):
     """A session's outputs to its feed, and its inbox there, while the block lasts."""
 
-    def __init__(self, way: FeedRoute) -> None:
+    def __init__(self, place: FeedAddress) -> None:
         super().__init__()
+        way: FeedRoute = OidcExchange(place) if place.asks else place
         self.work = self.enter_context(WorkSender(way))
         self.inbox = self.enter_context(MessagePoller(way))
         self.output = self.enter_context(OutputSender(way))

@@ -74,15 +74,13 @@ def live_feed(inputs: Inputs) -> AbstractContextManager["LiveFeed | None"]:
     if inputs.feed is None:
         return nullcontext()
     # It loads HTTP, which takes time, so it is imported only here.
-    from runner.session.feed_client import LiveFeed, OidcExchange, why_exposed
+    from runner.session.feed_client import LiveFeed, why_exposed
 
-    if not inputs.feed.asks:
-        return LiveFeed(inputs.feed)
-    why = why_exposed(inputs.feed.token, trusted_programs.folders())
-    if not why:
-        return LiveFeed(OidcExchange(inputs.feed))
-    note(inputs, f"The live feed is off: {why}.")
-    return nullcontext()
+    feed = inputs.feed
+    if feed.asks and (why := why_exposed(feed.token, trusted_programs.folders())):
+        note(inputs, f"The live feed is off: {why}.")
+        return nullcontext()
+    return LiveFeed(feed)
 
 
 SALVAGE_S = 120.0
