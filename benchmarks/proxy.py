@@ -23,7 +23,7 @@ import psutil
 from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec
 from grite.outbound import proxy_word
-from runner.box.agent_box import NetworkExit, cannot_close
+from runner.box.agent_box import cannot_close, unboxed
 from runner.engines import ENGINES
 from runner.engines.row import Call, Key
 from runner.proxy.proxy_protocol import Model, ProxyOrder
@@ -148,8 +148,8 @@ def _program(before: list[str], fds: tuple[int, ...] = ()) -> Callable[[], None]
 def _walled() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        way = NetworkExit(theirs.fileno(), (40_001, 40_002))
-        _program([*way.begun()], (theirs.fileno(),))()
+        way = theirs.fileno(), 40_001, 40_002
+        _program([*unboxed(way)], (theirs.fileno(),))()
         _, fds, _, _ = socket.recv_fds(ours, 1000, 2)
         for each in fds:
             os.close(each)

@@ -107,7 +107,7 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
         if not faults and (row.vendors or spec.secret):
             yield Finding("ok", f"{where}: the key is set")
         vendor = Call(row, spec, endpoint=have.get(MODEL_URL, "")).vendor
-        unknown = vendor is None or not can_be_pointed(vendor)
+        unknown = not can_be_pointed(vendor)
         is_closed |= reachable_hosts(settings.egress, by_default=unknown) is not None
     if is_closed:
         said, listed = "[runner] egress: agents", ", ".join(settings.egress or ())

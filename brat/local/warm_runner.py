@@ -28,7 +28,7 @@ from typing import IO, Any
 from msgspec import Struct
 
 from runner.__main__ import main
-from runner.box import kernel, supervisor
+from runner.box import kernel, seccomp, supervisor
 from runner.box.processes import harden
 from runner.box.supervisor import Order, Program
 
@@ -96,8 +96,8 @@ def _start_box(order: bytes, given: list[int]) -> None:
 
     https://man7.org/linux/man-pages/man2/clone.2.html (CLONE_PARENT)
     """
-    number, flags = kernel.CLONE.get(os.uname().machine), _AS_OUR_SIBLING
-    if not number or kernel.libc.syscall(number, flags | signal.SIGCHLD, 0, 0, 0, 0):
+    calls, how = seccomp.CALLS.get(os.uname().machine), _AS_OUR_SIBLING | signal.SIGCHLD
+    if not calls or kernel.libc.syscall(calls["clone"], how, 0, 0, 0, 0):
         return
     status = kernel.CANNOT_START
     try:

@@ -17,13 +17,13 @@ import socket
 import stat
 import subprocess
 import sys
-import threading
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -32,9 +32,8 @@ from convoy.model.session_result import Walls
 from runner.box import surroundings
 from runner.box.kernel import CLOSED, receive_sockets, send_sockets
 from runner.box.processes import launched
-from runner.box.root_folder import SEEN, WRITABLE
+from runner.box.root_folder import WRITABLE
 from runner.box.surroundings import TEMPORARY, Sight, places
-from runner.inputs.job_inputs import Inputs
 
 REPORTS_NO_BOX: Final = "!"
 """The beginning of a report that says why there is no box."""
@@ -80,21 +79,14 @@ LAUNCHER: Final = launched("runner.box.namespaces")
 _END: Final = "--"
 
 
-class NetworkExit(Struct, frozen=True):
-    """The only way out of a network that is closed."""
+NetworkExit = tuple[int, ...]
+"""The only way out of a network that is closed: the descriptor through which the proxy
+gets the sockets inside, and their ports; empty: the network is the machine's."""
 
-    fd: int
-    """The descriptor through which the proxy gets the sockets inside."""
-    ports: tuple[int, ...]
 
-    @property
-    def word(self) -> str:
-        """The form in which `namespaces` takes the network."""
-        return ",".join(map(str, (self.fd, *self.ports)))
-
-    def begun(self) -> tuple[str, ...]:
-        """Return what begins the command of a program that gets no box."""
-        return (*LAUNCHER, "", self.word, "", _END)
+def unboxed(way: NetworkExit) -> tuple[str, ...]:
+    """Return what begins the command of a program that gets no box."""
+    return (*LAUNCHER, "", ",".join(map(str, way)), "", _END) if way else ()
 
 
 class Room(Struct, frozen=True):
@@ -105,54 +97,26 @@ class Room(Struct, frozen=True):
     home: Path
     temporary: Path
     sight: Sight
-    prompt: Path | None = None
     is_boxed: bool = True
 
     def owned(self) -> tuple[Path, ...]:
         """Return the folders that belong to the agent, as far as there are any."""
-        found = self.folder, self.home, self.temporary
-        return tuple(each for each in found if each.is_dir())
-
-
-def session_room(
-    inputs: Inputs, folder: Path, scratch: Path, *, is_boxed: bool = True
-) -> Room:
-    """Return where a session's programs work; `scratch` is the witness's folder."""
-    hidden = (*inputs.hidden, inputs.result, inputs.temp, inputs.workspace)
-    runners = (each for each in inputs.temp.parents if (each / ".runner").exists())
-    hidden = (*hidden, *runners)  # GitHub's, with its key and other jobs' checkouts
-    shown = (*inputs.shown, *((inputs.cache,) if inputs.cache else ()))
-    home = inputs.offered.get("HOME", "")
-    tools = surroundings.tool_variables(inputs.offered)
-    sight = Sight(path=inputs.path, home=home, tools=tools, shown=shown, hidden=hidden)
-    prompt = scratch / "prompt.md"
-    own = scratch / "home", scratch / "tmp"
-    return Room(folder, *own, sight, prompt, is_boxed=is_boxed)
+        return tuple(filter(Path.is_dir, (self.folder, self.home, self.temporary)))
 
 
 class Box(Struct, frozen=True):
     argv: tuple[str, ...]
     """The command that starts one program in a box."""
     fds: tuple[int, ...]
-    known: BoxReport = _OFF
-    pipe: tuple[IO[bytes], IO[bytes]] | None = None
-    """The pipe by which the box reports; None: `known` is so."""
-
-    def report(self) -> BoxReport:
-        """Return which walls stood. Call it once, after the program's end."""
-        if self.pipe is None:
-            return self.known
-        heard, telling = self.pipe
-        telling.close()
-        said = os.read(heard.fileno(), _REPORT_BYTES)
-        return read_report(said.decode(errors="replace"))
+    report: Callable[[], BoxReport] = lambda: _OFF
+    """Returns which walls stood. Call it once, after the program's end."""
 
 
 @contextmanager
 def boxed(
     argv: tuple[str, ...],
     room: Room,
-    way: NetworkExit | None = None,
+    way: NetworkExit = (),
     also: tuple[Path, ...] = (),
     *,
     keeps_user: bool = False,
@@ -166,33 +130,37 @@ def boxed(
     name = str(room.folder / argv[0]) if os.sep in argv[0] else argv[0]
     path = f"{room.home / '.local/bin'}{os.pathsep}{room.sight.path}"
     if not (keeps_user or shutil.which(name, path=path)):
-        yield Box(argv, (), known=BoxReport())  # the start itself fails and reports it
+        yield Box(argv, (), BoxReport)  # the start itself fails and reports it
         return
     if room.is_boxed and sys.platform != "linux":
-        yield Box(("false",), (), known=BoxReport(why=NO_BOX))
+        yield Box(("false",), (), lambda: BoxReport(why=NO_BOX))
         return
     if not room.is_boxed:
         if way and sys.platform != "linux":
-            send_sockets(os.dup(way.fd), NO_NETWORK.encode())
-            way = None
-        yield Box((*(way.begun() if way else ()), *argv), (way.fd,) if way else ())
+            send_sockets(os.dup(way[0]), NO_NETWORK.encode())
+            way = ()
+        yield Box((*unboxed(way), *argv), way[:1])
         return
     with nullcontext() if keeps_user else agent_user_number() as number:
         if number is not None:
             give_folders((*room.owned(), *also), number)
-        user = "" if number is None else f"{number}:{number}:{room.home}"
+        user = "" if number is None else f"{number}:{room.home}"
         owned = (places(WRITABLE, str(path)) for path in (*room.owned(), *also))
         shared = ((WRITABLE, os.path.realpath(room.temporary), at) for at in TEMPORARY)
-        prompt = places(SEEN, str(room.prompt)) if room.prompt else ()
         seen = surroundings.visible(room.sight)
-        found = surroundings.arranged((*chain(*owned), *shared, *prompt, *seen))
+        found = surroundings.arranged((*chain(*owned), *shared, *seen))
         words = (word for place in found for word in place)
         reader, writer = os.pipe()
         with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors
-            told = str(writer), way.word if way else "", user
+
+            def report() -> BoxReport:
+                telling.close()
+                said = os.read(heard.fileno(), _REPORT_BYTES)
+                return read_report(said.decode(errors="replace"))
+
+            told = str(writer), ",".join(map(str, way)), user
             command = (*LAUNCHER, *told, *words, _END, *argv)
-            fds = (writer, *((way.fd,) if way else ()))
-            yield Box(command, fds, pipe=(heard, telling))
+            yield Box(command, (writer, *way[:1]), report)
 
 
 def cannot_box() -> str:
@@ -215,8 +183,8 @@ def cannot_close() -> str:
         return NO_NETWORK
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        way = NetworkExit(theirs.fileno(), ())
-        _try((*way.begun(), "true"), (way.fd,))
+        way = (theirs.fileno(),)
+        _try((*unboxed(way), "true"), way)
         theirs.close()
         said, _ = receive_sockets(ours.detach())
     return "" if said == CLOSED else said.decode() or _SILENT
@@ -244,10 +212,9 @@ _PROCESSES: Final = 1 << 22
 """No process has a higher number.
 https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html
 """
-_AT_ONCE: Final = 50
-_TAKEN: Final[set[int]] = set()
-"""Which boxes of this process have a user now: the local forge's CI has several."""
-_TAKING: Final = threading.Lock()
+_FREE: Final = deque(range(50))
+"""The boxes of this process without a user: the local forge's CI has several at once.
+The one that was left last comes first, so that its files need no new owner."""
 
 
 @contextmanager
@@ -256,16 +223,13 @@ def agent_user_number() -> Iterator[int | None]:
     if os.getuid() != 0:
         yield None
         return
-    with _TAKING:
-        box = next(each for each in range(_AT_ONCE) if each not in _TAKEN)
-        _TAKEN.add(box)
-    process = os.getpid()
+    box, process = _FREE.popleft(), os.getpid()
     high = _ABOVE_ALL + box * _PROCESSES + process
     able = (high, _UNUSED[(process + box) % len(_UNUSED)])
     try:
         yield next((n for n in able if all(_knows(each, n) for each in _MAPS)), None)
     finally:
-        _TAKEN.discard(box)
+        _FREE.appendleft(box)
 
 
 def _knows(users: Path, number: int) -> bool:

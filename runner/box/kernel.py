@@ -30,10 +30,6 @@ class Box:
         self.places, self.exits, self.user = places, exits, user
 
 
-CLONE = {"x86_64": 56, "aarch64": 220}
-"""The number of that call, by the kind of machine."""
-
-
 def checked(result: int, what: str = "", where: str = "") -> int:
     """Return what a call returned, or raise an OSError that begins with `what`."""
     if result < 0:
@@ -46,14 +42,19 @@ def prctl(option: int, value: object) -> None:
     checked(libc.prctl(option, value, 0, 0, 0))
 
 
-def become_user(number: int, group: int) -> None:
-    os.setgroups([])
-    os.setresgid(group, group, group)
-    os.setresuid(number, number, number)
+def become_user(user: Sequence[str]) -> None:
+    """Become the user that `namespaces` is told of, with a group of its own, if any."""
+    if user:
+        number = int(user[0])
+        os.setgroups([])
+        os.setresgid(number, number, number)
+        os.setresuid(number, number, number)
 
 
 def become_program(program: list[str]) -> int:
     """Become the program; return the status to end with if there is none."""
+    # Python, and who waits for the program here, ignore some of these.
+    handle(signal.SIG_DFL, *ENDING, signal.SIGPIPE, signal.SIGXFSZ)
     try:
         os.execvp(program[0], program)  # noqa: S606  it is to become that program
     except OSError as error:

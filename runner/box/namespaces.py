@@ -9,7 +9,7 @@ told which walls stand, or why one fails: then the program is not started.
 
 WAY is `FD,PORT,PORT...`, for a network of its own that has only loopback: what listens
 at these PORTs goes through that FD to the proxy. Empty: the machine's network. USER is
-what the program becomes, `NUMBER:GROUP:HOME`; empty: it stays the user it is. Where the
+what the program becomes, `NUMBER:HOME`; empty: it stays the user it is. Where the
 machine refuses this, `runner.box.unprivileged_box` tries it without them.
 
 Without the first FD the program gets no box, but a network and users of its own, and
@@ -49,10 +49,9 @@ def main(argv: Sequence[str]) -> int:
     mark = rest.index("--")
     kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     exits = [int(each) for each in way.split(",") if each]
-    becomes = tuple(user.split(":", 2)) if user else ()
     places = [*zip(*[iter(rest[:mark])] * 3, strict=True)]
     program = rest[mark + 1 :]
-    box = Box(places, exits, becomes)
+    box = Box(places, exits, user.split(":", 1) if user else ())
     if not told:
         why = _boxed(box, None, program)
         send_sockets(exits[0], why.removeprefix(_NONE).encode())
@@ -67,15 +66,15 @@ def main(argv: Sequence[str]) -> int:
 
 def _boxed(box: Box, told: int | None, program: list[str]) -> str:
     """Run the program in a box and end as it ends; if a box fails, return why."""
-    number = kernel.CLONE.get(os.uname().machine)
-    if number is None:
+    calls = seccomp.CALLS.get(os.uname().machine)
+    if calls is None:
         return f"{_NONE}not supported on this kind of machine"
     go, going = os.pipe()
     heard, telling = os.pipe()
     try:
         others = _NAMESPACES if told is not None else _USERS_AND_MOUNTS
         flags = others | (_NETWORK if box.exits else 0) | signal.SIGCHLD
-        child = kernel.checked(kernel.libc.syscall(number, flags, 0, 0, 0, 0))
+        child = kernel.checked(kernel.libc.syscall(calls["clone"], flags, 0, 0, 0, 0))
     except OSError as error:
         return f"{_NONE}{error.strerror}"
     if child == 0:
@@ -139,12 +138,11 @@ def _first(
         # Root needs it to enter other namespaces, and to mount something.
         kernel.prctl(kernel.DROP_RIGHT, _SYS_ADMIN)
         try:
-            _hand_over(box.exits[0], box.exits[1:])
+            _hand_over(*box.exits)
         except OSError as error:
             os.write(telling, str(error.strerror).encode())
             return 1
         os.write(telling, b"!")
-        kernel.handle(signal.SIG_DFL, *kernel.ENDING, signal.SIGPIPE, signal.SIGXFSZ)
         return kernel.become_program(program)
     kernel.prctl(kernel.DUMPABLE, 0)  # the agent sees this process
     here = os.getcwd()  # noqa: PTH109  pathlib takes 5 ms
@@ -153,7 +151,7 @@ def _first(
         processes.give_up_rights()
         kernel.prctl(kernel.NO_NEW_RIGHTS, 1)
         if box.exits:
-            _hand_over(box.exits[0], box.exits[1:])
+            _hand_over(*box.exits)
     except OSError as error:
         os.write(telling, f"{error.filename or 'it'}: {error.strerror}".encode())
         return 1
@@ -179,7 +177,7 @@ def _first(
             return 0  # and the kernel ends every other process here
 
 
-def _hand_over(number: int, ports: Sequence[int]) -> None:
+def _hand_over(number: int, *ports: int) -> None:
     """Raise loopback, and send the proxy sockets there through a descriptor."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         asked = struct.pack("16sH14s", b"lo", 0, b"")
@@ -193,10 +191,8 @@ def _hand_over(number: int, ports: Sequence[int]) -> None:
 def _as_agent(box: Box, here: str, program: list[str], readying: int) -> int:
     """Become the agent's user and then the program; the pipe is told what fails."""
     os.setsid()
-    kernel.handle(signal.SIG_DFL, *kernel.ENDING, signal.SIGPIPE, signal.SIGXFSZ)
     try:
-        if box.user:
-            kernel.become_user(*map(int, box.user[:2]))
+        kernel.become_user(box.user)
         os.chdir(here if os.path.isdir(here) else "/")  # noqa: PTH112  as above
         if not landlock.refusal():  # it closes a second time what the mounts close
             written = (target for kind, _, target in box.places if kind == WRITABLE)

@@ -14,11 +14,10 @@ import struct
 from collections.abc import Sequence
 
 from runner.box.kernel import Place, checked, libc
+from runner.box.seccomp import CALLS
 
 READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS = 1, 2, 4, 8
 _BIND, _ALL_BELOW, _PRIVATE = 4096, 16384, 1 << 18
-_MOUNT_SETATTR = 442
-_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _HERE, _RECURSIVE = -100, 0x8000
 _DETACH = 2
 
@@ -34,7 +33,7 @@ def bind_mount(source: str, where: str, flags: int) -> None:
 
 def pivot_root(new: str, old: str) -> None:
     """Make the mount `new` the root; the root so far then lies at `old` in it."""
-    number = _PIVOT_ROOT[os.uname().machine]
+    number = CALLS[os.uname().machine]["pivot_root"]
     checked(libc.syscall(number, os.fsencode(new), os.fsencode(old)))
 
 
@@ -43,7 +42,8 @@ def _restrict(where: str, flags: int, reach: int = 0) -> None:
     # flags have the same numbers as for mount(2).
     wanted = struct.pack("QQQQ", flags, 0, 0, 0)
     told = _HERE, os.fsencode(where), reach, wanted, len(wanted)
-    checked(libc.syscall(_MOUNT_SETATTR, *told), where=where)
+    number = CALLS[os.uname().machine]["mount_setattr"]
+    checked(libc.syscall(number, *told), where=where)
 
 
 def _mount(what: str, where: str, flags: int, told: str = "") -> None:
@@ -74,8 +74,8 @@ _FOLDERS = ("/dev", "/proc", "/tmp", "/var/tmp", *_EMPTY)  # noqa: S108  mounts
 def build(places: Sequence[Place], user: Sequence[str] = ()) -> None:
     """Make the named places the whole machine.
 
-    A deeper place wins. The user, if the machine does not know it, is given by number,
-    group and home.
+    A deeper place wins. The user, if the machine does not know it, is given by number
+    and home.
     """
     os.umask(0o022)  # the agent may be another user, and passes through these folders
     _mount("none", "/", _ALL_BELOW | _PRIVATE)  # apart from every other namespace
@@ -140,11 +140,11 @@ def _make_place(where: str, *, is_folder: bool) -> None:
     os.close(os.open(where, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
-def _name_user(number: str, group: str, home: str) -> None:
+def _name_user(number: str, home: str) -> None:
     """Add the user to the lists of users; some programs want a name for their own."""
     for name, line in (
-        ("passwd", f"agent:x:{number}:{group}:agent:{home}:/bin/sh\n"),
-        ("group", f"agent:x:{group}:\n"),
+        ("passwd", f"agent:x:{number}:{number}:agent:{home}:/bin/sh\n"),
+        ("group", f"agent:x:{number}:\n"),
     ):
         where = f"{_NEW}/etc/{name}"
         if not os.path.isfile(where) or os.path.islink(where):  # noqa: PTH113, PTH114

@@ -18,7 +18,7 @@ https://github.com/torvalds/linux/blob/master/scripts/syscall.tbl
 import ctypes
 import os
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from errno import EACCES, EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM
 from socket import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, SOCK_DGRAM
 
@@ -114,30 +114,28 @@ def refuse(error: int) -> Instruction:
     return (_RETURN, 0, 0, 0x00050000 | error)
 
 
-def when(name: str, then: Sequence[Instruction]) -> list[Instruction]:
-    number = CALLS[os.uname().machine][name]
-    return [(_LOAD, 0, 0, _NUMBER), (_IF_EQUAL, 0, len(then), number), *then]
+def when(names: Iterable[str], *then: Instruction) -> Iterator[Instruction]:
+    """Do this in the calls of these names."""
+    numbers = CALLS[os.uname().machine]
+    for name in names:
+        yield (_LOAD, 0, 0, _NUMBER)
+        yield (_IF_EQUAL, 0, len(then), numbers[name])
+        yield from then
 
 
-def argument(place: int, bits: int = 0) -> list[Instruction]:
-    """Look at the lower half of an argument; of it only at `bits`, if any are given."""
-    look: list[Instruction] = [(_LOAD, 0, 0, _ARGUMENTS + 8 * place)]
-    return [*look, (_AND, 0, 0, bits)] if bits else look
+def where(
+    place: int, test: int, value: int, end: Instruction, bits: int = 0xFFFFFFFF
+) -> tuple[Instruction, ...]:
+    """End the filter if the lower half of an argument, or some bits, passes a test."""
+    look = (_LOAD, 0, 0, _ARGUMENTS + 8 * place)
+    return look, (_AND, 0, 0, bits), (test, 0, 1, value), end
 
 
-def equal(value: int, then: Sequence[Instruction]) -> list[Instruction]:
-    return [(_IF_EQUAL, 0, len(then), value), *then]
-
-
-def any_bit(bits: int, then: Sequence[Instruction]) -> list[Instruction]:
-    return [(_IF_ANY_BIT, 0, len(then), bits), *then]
-
-
-def no_other_than(values: Sequence[int], error: int) -> list[Instruction]:
-    """Refuse the call unless what is looked at is one of the values."""
+def unless(place: int, values: Sequence[int], error: int) -> tuple[Instruction, ...]:
+    """Refuse the call unless an argument's lower half is one of the values."""
     left = range(len(values), 0, -1)
     known = [(_IF_EQUAL, n, 0, value) for n, value in zip(left, values, strict=True)]
-    return [*known, refuse(error)]
+    return (_LOAD, 0, 0, _ARGUMENTS + 8 * place), *known, refuse(error)
 
 
 _SECCOMP, _FILTER, _LISTEN = {"x86_64": 317, "aarch64": 277}, 1, 8
@@ -161,8 +159,8 @@ def refusal() -> str:
 
 def restrict() -> None:
     """Refuse the calls in this process, for ever; its network is looked after."""
-    families = AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
-    _install([*_common(), *_families(families, EAFNOSUPPORT)], 0)
+    families = unless(0, (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK), EAFNOSUPPORT)
+    _install([*_common(), *when(["socket"], *families)], 0)
 
 
 def restrict_and_ask(*, network: bool) -> int:
@@ -173,61 +171,45 @@ def restrict_and_ask(*, network: bool) -> int:
     descriptor. Each waits for its answer, and fails when nobody is there. Only one
     filter of a process can ask. With a network no sockets with a path can be made.
     """
-    asked = [*_nothing_of_others()]
-    for name in MODES:
-        asked += when(name, [NOTIFY])
+    asked = [*_common(), *_nothing_of_others(), *when(MODES, NOTIFY)]
     if network:
-        asked += _families((AF_INET, AF_INET6, AF_NETLINK), EAFNOSUPPORT)
-    else:
-        asked += _families((AF_UNIX, AF_INET, AF_INET6), EACCES)
-        # Each datagram may name where it goes; some calls connect by sending.
-        datagrams = [*argument(1, _KIND), *equal(SOCK_DGRAM, [refuse(EACCES)])]
-        for name in ("socket", "socketpair"):
-            asked += when(name, datagrams)
-        for name, place in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
-            told = [*argument(place), *any_bit(_CONNECT_BY_SENDING, [refuse(EACCES)])]
-            asked += when(name, told)
-        for name in ("connect", "bind"):
-            asked += when(name, [NOTIFY])
-        tcp = [*argument(0), *equal(AF_UNIX, [ALLOW]), NOTIFY]
-        asked += when("socket", tcp)
-    return _install([*_common(), *asked], _LISTEN)
+        families = unless(0, (AF_INET, AF_INET6, AF_NETLINK), EAFNOSUPPORT)
+        return _install([*asked, *when(["socket"], *families)], _LISTEN)
+    families = unless(0, (AF_UNIX, AF_INET, AF_INET6), EACCES)
+    asked += when(["socket"], *families)
+    # Each datagram may name where it goes; some calls connect by sending.
+    datagrams = where(1, _IF_EQUAL, SOCK_DGRAM, refuse(EACCES), _KIND)
+    asked += when(["socket", "socketpair"], *datagrams)
+    for name, place in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
+        told = where(place, _IF_ANY_BIT, _CONNECT_BY_SENDING, refuse(EACCES))
+        asked += when([name], *told)
+    asked += when(["connect", "bind"], NOTIFY)
+    asked += when(["socket"], *where(0, _IF_EQUAL, AF_UNIX, ALLOW), NOTIFY)
+    return _install(asked, _LISTEN)
 
 
-def _common() -> Iterable[Instruction]:
-    for name in REFUSED:
-        yield from when(name, [refuse(EPERM)])
+def _common() -> Iterator[Instruction]:
+    yield from when(REFUSED, refuse(EPERM))
     # Its flags lie in memory, where no filter looks; programs then use clone.
-    yield from when("clone3", [refuse(ENOSYS)])
-    for name in ("clone", "unshare"):
-        checked = [*argument(0), *any_bit(_NAMESPACES, [refuse(EPERM)])]
-        yield from when(name, checked)
-    told = [*argument(1), *equal(_PUT_IN, [refuse(EPERM)])]
-    told += equal(_PASTE, [refuse(EPERM)])
-    yield from when("ioctl", told)
+    yield from when(["clone3"], refuse(ENOSYS))
+    namespaces = where(0, _IF_ANY_BIT, _NAMESPACES, refuse(EPERM))
+    yield from when(["clone", "unshare"], *namespaces)
+    for asked in (_PUT_IN, _PASTE):
+        yield from when(["ioctl"], *where(1, _IF_EQUAL, asked, refuse(EPERM)))
 
 
-def _nothing_of_others() -> Iterable[Instruction]:
+def _nothing_of_others() -> Iterator[Instruction]:
     """Refuse what reaches a user's other processes and files, for no namespace does."""
-    for name in SHARED:
-        yield from when(name, [refuse(ENOSYS)])
-    for name in ATTRIBUTES:
-        yield from when(name, [refuse(EOPNOTSUPP)])
+    yield from when(SHARED, refuse(ENOSYS))
+    yield from when(ATTRIBUTES, refuse(EOPNOTSUPP))
     for name, (*_, first) in OWNERS.items():
-        same = no_other_than((os.getuid(), _UNCHANGED), EPERM)
-        same += [*argument(first + 1), *no_other_than((os.getgid(), _UNCHANGED), EPERM)]
-        yield from when(name, [*argument(first), *same])
-    own = no_other_than((0,), EPERM)
-    for name in OF_OTHERS:
-        yield from when(name, [*argument(0), *own])
+        same_user = unless(first, (os.getuid(), _UNCHANGED), EPERM)
+        same_group = unless(first + 1, (os.getgid(), _UNCHANGED), EPERM)
+        yield from when([name], *same_user, *same_group)
+    yield from when(OF_OTHERS, *unless(0, [0], EPERM))
     # A kind and a number: 0 is the process itself, where the kind is a process.
     for name, kind in (("setpriority", 0), ("ioprio_set", 1)):
-        one = [*argument(0), *no_other_than((kind,), EPERM), *argument(1), *own]
-        yield from when(name, one)
-
-
-def _families(these: tuple[int, ...], error: int) -> list[Instruction]:
-    return when("socket", [*argument(0), *no_other_than(these, error)])
+        yield from when([name], *unless(0, [kind], EPERM), *unless(1, [0], EPERM))
 
 
 def _install(program: Iterable[Instruction], flags: int) -> int:

@@ -123,17 +123,6 @@ class Watcher(Protocol):
         """Read the news; False: there will be no more."""
 
 
-class SideTask(Protocol):
-    """Work that a child process does from time to time while the program runs."""
-
-    def due_s(self) -> float: ...
-
-    def begin(self) -> None:
-        """Start the work as a child of this process; nobody waits for the child."""
-
-    def ended(self, statuses: Mapping[int, int]) -> None: ...
-
-
 class Order(Struct, frozen=True):
     argv: tuple[str, ...]
     folder: Path
@@ -147,7 +136,9 @@ class Order(Struct, frozen=True):
     source: Source | None = None
     """The writer of its standard input while it runs; then `stdin` is None."""
     fds: tuple[int, ...] = ()
-    side_task: SideTask | None = None
+    side_task: Callable[[], float] = lambda: math.inf
+    """Does what else is due, and returns in how many seconds more is. It is called
+    again when a child has ended, and may start one, which nobody waits for."""
     clock: Callable[[], float] = time.monotonic
     """The seconds by which its limits are measured; they never go back."""
 
@@ -230,7 +221,7 @@ class _Supervision(Struct):
     _stop: Stop
     _spared: frozenset[int]
     _order: Order
-    _unsaid: bytes = b""
+    _unsaid: bytes | None = b""
     _open: dict[int, tuple[Stream, IO[bytes]]] = {}
     _last_output: float = 0.0
 
@@ -256,21 +247,19 @@ class _Supervision(Struct):
             left = min(deadline, silent_at) - order.clock()
             if left <= 0:
                 break
-            side_task = order.side_task
-            if side_task and side_task.due_s() == 0:
-                side_task.begin()
-            self._pump(min(left, side_task.due_s() if side_task else math.inf))
+            self._pump(min(left, order.side_task()))
             self._reap()
-        cut_off, cancelled = process.returncode is None, self._stop.wanted
-        called_off = self._is_called_off()
+        cut_off = process.returncode is None
+        cancelled = cut_off and self._stop.wanted
+        called_off = cut_off and not cancelled and self._is_called_off()
         is_late = order.clock() >= deadline
         by_time = cut_off and not cancelled and not called_off
         seconds = order.clock() - started
         self._close_stdin()
         survivors = self._end_tree()
         limit = time.monotonic() + DRAIN_S
-        while self._open and _left(limit) > 0:
-            self._pump(_left(limit))
+        while self._open and (left := limit - time.monotonic()) > 0:
+            self._pump(left)
         for fd in tuple(self._open):
             self._close(fd)
         code = process.returncode
@@ -279,8 +268,8 @@ class _Supervision(Struct):
             signal=-code if code is not None and code < 0 else None,
             timed_out=by_time and is_late,
             silent=by_time and not is_late,
-            cancelled=cut_off and cancelled,
-            called_off=cut_off and called_off and not cancelled,
+            cancelled=cancelled,
+            called_off=called_off,
             seconds=round(seconds, 3),
             survivors=survivors,
         )
@@ -291,12 +280,9 @@ class _Supervision(Struct):
         if pipe is None or source is None:
             return
         while not (pipe.closed or is_full):
-            if not self._unsaid:
-                said = source()
-                if said is None:
-                    self._close_stdin()
-                    return
-                self._unsaid = said
+            self._unsaid = self._unsaid or source()
+            if self._unsaid is None:
+                self._close_stdin()
             if not self._unsaid:
                 break
             try:
@@ -330,8 +316,6 @@ class _Supervision(Struct):
     def _reap(self) -> bool:
         """Reap ended children; return whether any child of this process is left."""
         ended, left = processes.reap_children()
-        if ended and self._order.side_task is not None:
-            self._order.side_task.ended(ended)
         if (status := ended.get(self._process.pid)) is not None:
             # Popen would wait for it again, and take a child it cannot find for a 0.
             self._process.returncode = os.waitstatus_to_exitcode(status)
@@ -346,7 +330,7 @@ class _Supervision(Struct):
         for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
             limit = time.monotonic() + patience_s
             asked = False
-            while _left(limit) > 0:
+            while (left := limit - time.monotonic()) > 0:
                 if not self._has_children():
                     return 0
                 if number == signal.SIGKILL or not asked:
@@ -358,7 +342,7 @@ class _Supervision(Struct):
                     for pid in self._ours():
                         with gone:
                             os.kill(pid, number)
-                self._pump(min(_left(limit), SWEEP_S))
+                self._pump(min(left, SWEEP_S))
         return len(self._ours()) if self._has_children() else 0
 
     def _pump(self, patience_s: float) -> None:
@@ -381,7 +365,3 @@ class _Supervision(Struct):
     def _close(self, fd: int) -> None:
         self._selector.unregister(fd)
         self._open.pop(fd)[1].close()
-
-
-def _left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())

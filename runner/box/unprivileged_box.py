@@ -25,7 +25,7 @@ import signal
 import socket
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from errno import EACCES, EAFNOSUPPORT, EINVAL, ENOENT
 from functools import partial
 
@@ -75,13 +75,12 @@ def _inside(
     number, before = told
     kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     os.setsid()
-    kernel.handle(signal.SIG_DFL, signal.SIGPIPE, signal.SIGXFSZ)
     walls = ["files=landlock", "syscalls=seccomp"]
     is_open = not box.exits
     try:
         processes.give_up_rights()
+        kernel.become_user(box.user)
         if box.user:
-            kernel.become_user(*map(int, box.user[:2]))
             walls.append("user=uid")
         found = landlock.restrict(*paths, network=is_open)
         if found >= landlock.SCOPES_FROM:
@@ -111,8 +110,8 @@ def _serve(box: Box, writable: Sequence[str], line: socket.socket, watch: int) -
     if not found:  # it could not enter the box, and has said why
         os.write(2, f"brat: {why}.\n".encode())
         return
-    if box.user:  # without other rights it may look only into a program of its user
-        kernel.become_user(*map(int, box.user[:2]))
+    # Without other rights it may look only into a program of its user.
+    kernel.become_user(box.user)
     asking = found[0]
     broker = Broker(asking, box.exits[1:], writable)
     waiting = select.poll()
@@ -135,11 +134,13 @@ _HERE = 0xFFFFFF9C
 """AT_FDCWD, as the kernel tells of it."""
 _CONNECT_S = 5.0
 """One that listens nearby and does not answer would keep all others waiting."""
-_LOOPBACK = {socket.AF_INET: ("127.0.0.1",), socket.AF_INET6: ("::1",)}
-_ANY = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}  # noqa: S104  what was asked
+_LOCAL = {
+    socket.AF_INET: ("127.0.0.1", "0.0.0.0", "tcp", "0100007F"),  # noqa: S104  what was asked
+    socket.AF_INET6: ("::1", "::", "tcp6", "00000000000000000000000001000000"),
+}
+"""Loopback's address, that of all, where the kernel tells of the first, and how on
+machines that are little-endian."""
 _TCP = (0, socket.IPPROTO_TCP)
-GIVEN = "127.0.0.1"
-"""Where the given ports are; another's server may listen at one of them on `::1`."""
 
 
 class Broker:
@@ -187,32 +188,27 @@ class Broker:
             raise OSError(EACCES, "only TCP")
         with socket.socket(family, socket.SOCK_STREAM) as made:
             # So it cannot listen elsewhere; and what has an address gets no other.
-            made.bind((_LOOPBACK[socket.AddressFamily(family)][0], 0))
+            made.bind((_LOCAL[socket.AddressFamily(family)][0], 0))
             made.setblocking(not flags & socket.SOCK_NONBLOCK)
             call.end(0, call.put(made, closing=bool(flags & socket.SOCK_CLOEXEC)))
 
     def _connect(self, call: "_Call") -> None:
         family, where, port = call.address()
-        if family == socket.AF_UNIX:
-            if not where:
-                raise OSError(EACCES, "no path")
-            with (
-                self._opened(call, os.fsencode(where)) as path,
-                socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as made,
-            ):
-                made.settimeout(_CONNECT_S)
-                made.connect(path)
-                call.put(made, instead=True)
-            call.end()
-            return
-        if where not in _LOOPBACK[family]:
-            raise OSError(EACCES, "not loopback")
-        is_given = where == GIVEN and port in self._ports
-        if not is_given and not listens(where, port):
-            raise OSError(EACCES, "not a port of this session")
-        with socket.socket(family, socket.SOCK_STREAM) as made:
+        # On `::1` another's server may listen at one of them.
+        given = self._ports if family == socket.AF_INET else ()
+        with ExitStack() as opened:
+            at: str | tuple[str, int] = where, port
+            if family == socket.AF_UNIX:
+                if not where:
+                    raise OSError(EACCES, "no path")
+                at = opened.enter_context(self._opened(call, os.fsencode(where)))
+            elif where != _LOCAL[family][0]:
+                raise OSError(EACCES, "not loopback")
+            elif port not in given and not listens(family, port):
+                raise OSError(EACCES, "not a port of this session")
+            made = opened.enter_context(socket.socket(family, socket.SOCK_STREAM))
             made.settimeout(_CONNECT_S)
-            made.connect((where, port))
+            made.connect(at)
             call.put(made, instead=True)
         call.end()
 
@@ -253,11 +249,11 @@ class Broker:
             # one for TCP has an address already.
             call.end(0, flags=_CONTINUE)
             return
-        if where not in (*_LOOPBACK[family], _ANY[family]):
+        if where not in _LOCAL[family][:2]:
             raise OSError(EACCES, "not loopback")
         with socket.socket(family, socket.SOCK_STREAM) as made:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind((_LOOPBACK[family][0], port))
+            made.bind((_LOCAL[family][0], port))
             call.put(made, instead=True)
         call.end()
 
@@ -281,7 +277,7 @@ class _Call:
             raise OSError(EINVAL, "no address")
         told = self._read(place, size)
         number = int.from_bytes(told[:2], "little")
-        if number not in (socket.AF_UNIX, *_LOOPBACK):
+        if number not in (socket.AF_UNIX, *_LOCAL):
             raise OSError(EAFNOSUPPORT, "another family")
         family = socket.AddressFamily(number)
         if family == socket.AF_UNIX:
@@ -345,16 +341,11 @@ class _Call:
 
 
 _LISTENS = "0A"
-_LOOPBACK_WORDS = {
-    "127.0.0.1": ("tcp", "0100007F"),
-    "::1": ("tcp6", "00000000000000000000000001000000"),
-}
-"""Where the kernel tells of an address, and how on machines that are little-endian."""
 
 
-def listens(address: str, port: int) -> bool:
-    """Say whether a process below this one listens there: at 127.0.0.1 or at ::1."""
-    name, written = _LOOPBACK_WORDS[address]
+def listens(family: socket.AddressFamily, port: int) -> bool:
+    """Say whether a process below this one listens there, on loopback."""
+    *_, name, written = _LOCAL[family]
     try:
         with open(f"/proc/self/net/{name}", encoding="ascii") as file:  # noqa: PTH123
             known = [line.split() for line in file.readlines()[1:]]
@@ -362,15 +353,10 @@ def listens(address: str, port: int) -> bool:
         return False
     asked = f"{written}:{port:04X}", _LISTENS
     wanted = {f"socket:[{each[9]}]" for each in known if (each[1], each[3]) == asked}
-    return bool(wanted) and any(
-        wanted.intersection(_open_in(process)) for process in descendants()
-    )
-
-
-def _open_in(process: int) -> Iterator[str]:
-    folder = f"/proc/{process}/fd"
-    try:
-        for each in os.listdir(folder):  # noqa: PTH208  pathlib takes 5 ms
-            yield os.readlink(f"{folder}/{each}")  # noqa: PTH115
-    except OSError:  # it ended, or closed it
-        return
+    for process in descendants() if wanted else ():
+        folder = f"/proc/{process}/fd"
+        with suppress(OSError):  # it ended, or closed it
+            for each in os.listdir(folder):  # noqa: PTH208  pathlib takes 5 ms
+                if os.readlink(f"{folder}/{each}") in wanted:  # noqa: PTH115
+                    return True
+    return False

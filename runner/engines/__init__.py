@@ -1,8 +1,8 @@
 """The kinds of agent: a row for each says how to start it and read its output.
 
-A new engine is a module here with a `ROW`, and a row in `convoy.model.records`. One
-that is installed beside brat has an entry point in the group `brat.engines`, a planner
-has one in `brat.planners`.
+A new engine is a module here with a `ROW`, and a row in `convoy.model.engine_types`.
+One that is installed beside brat has an entry point in the group `brat.engines`, a
+planner has one in `brat.planners`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,8 +13,8 @@ from convoy import planner
 from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.records import PLANNER
 from convoy.text import did_you_mean
-from runner.engines.row import Row
-from runner.engines.shell import function_row, planner_row
+from runner.engines.row import Call, Row
+from runner.engines.shell import function_row, planner_row, read
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -71,11 +71,17 @@ def found(kind: str) -> Row:
     raise ValueError(f"There is no {what} {name!r}; available: {listed}{meant}")
 
 
-def litter(kind: str) -> tuple[str, ...]:
+def startable(kind: str) -> Row:
+    """Return the row of a `type`; if there is none, one whose start says so."""
     try:
-        return found(kind).litter
-    except ValueError:
-        return ()
+        return found(kind)
+    except ValueError as error:
+        unknown = error
+
+    def argv(_call: Call) -> tuple[str, ...]:
+        raise unknown
+
+    return Row(name=kind, argv=argv, read=read, tools=kind)
 
 
 def _installed(group: str = GROUP) -> "dict[str, EntryPoint]":

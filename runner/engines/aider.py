@@ -35,9 +35,7 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
     if stream == "err":
         yield from events.program(text)
     elif found := _ERROR.match(text):
-        status = _STATUS.get(found[1])
-        kind = events.kind_of(status, text)
-        yield events.Error(kind=kind, message=text[:500], status=status)
+        yield events.error(text, _STATUS.get(found[1]))
     elif found := _APPLIED.fullmatch(text):
         yield events.ToolUse(name="edit", about=found[1][:200])
     elif _TOKENS.match(text):
@@ -63,8 +61,8 @@ def recount(text: str) -> Iterator[Said]:
 
 def _argv(call: Call) -> tuple[str, ...]:
     home = call.home
-    model, vendor = call.spec.model, call.vendor
-    if model and vendor and vendor.secret:
+    model = call.spec.model
+    if model and call.vendor.secret:
         model = f"openai/{call.model}"  # in OpenAI's dialect
     return (
         *("aider", "--message-file", str(call.prompt)),

@@ -43,14 +43,14 @@ def _understood(line: Line) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    vendor, ours = call.vendor or _VENDOR, "model_providers.brat"
+    ours = "model_providers.brat"
     settings = {
         "analytics.enabled": False,
         "web_search": "disabled",  # it would run at the vendor
         "model_provider": "brat",  # of its own it would retry more
         f"{ours}.name": "brat",
-        f"{ours}.base_url": call.server(vendor),
-        f"{ours}.env_key": vendor.key,
+        f"{ours}.base_url": call.server,
+        f"{ours}.env_key": call.vendor.key,
         f"{ours}.wire_api": "responses",
         f"{ours}.request_max_retries": 1,
         f"{ours}.stream_max_retries": 1,

@@ -73,15 +73,12 @@ def _sets(call: Call) -> Mapping[str, str]:
 
 
 def _files(call: Call) -> Mapping[str, str]:
-    vendor = call.vendor
-    if vendor is None:
-        return {}
     model = {
         "name": "brat",
-        "provider": _PROVIDERS[vendor.dialect],
+        "provider": _PROVIDERS[call.vendor.dialect],
         "model": call.model,
         "apiKey": call.key.value if call.key else "",
-        "apiBase": call.server(vendor),
+        "apiBase": call.server,
         "roles": ["chat", "edit", "apply"],
         "capabilities": ["tool_use"],
     }

@@ -56,13 +56,13 @@ def recount(text: str) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    vendor, tools = call.vendor, call.spec.tools
-    if vendor and vendor.dialect != "copilot" and not call.spec.model:
+    tools = call.spec.tools
+    if call.vendor.dialect != "copilot" and not call.spec.model:
         raise ValueError(
             'The engine copilot needs a model, such as model = "openai/gpt-5", unless '
             "it uses GitHub's models."
         )
-    model = ("--model", call.model) if call.spec.model and vendor else ()
+    model = ("--model", call.model) if call.spec.model else ()
     return (
         "copilot",
         *("--allow-all", "--no-ask-user"),  # the box is the limit, not the question
@@ -81,13 +81,13 @@ def _sets(call: Call) -> Mapping[str, str]:
         "COPILOT_AUTO_UPDATE": "false",
     }
     vendor = call.vendor
-    if vendor is None or vendor.dialect == "copilot":
+    if vendor.dialect == "copilot":
         return common
     return {
         **common,
         "COPILOT_OFFLINE": "true",
         "COPILOT_MODEL": call.model,
-        _URL: call.server(vendor),
+        _URL: call.server,
         "COPILOT_PROVIDER_API_KEY": call.key.value if call.key else "",
         "COPILOT_PROVIDER_TYPE": (
             "anthropic" if vendor.dialect == "anthropic" else "openai"

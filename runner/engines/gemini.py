@@ -39,9 +39,7 @@ def _prose(text: str) -> Iterator[Said]:
     if found is None:
         yield from events.program(text)
         return
-    status = int(found[1]) if found[1] else None
-    kind = events.kind_of(status, text)
-    yield events.Error(kind=kind, message=text[:200], status=status)
+    yield events.error(text[:200], int(found[1]) if found[1] else None)
 
 
 def _ended(line: Line) -> Iterator[Said]:
@@ -67,8 +65,7 @@ def _argv(call: Call) -> tuple[str, ...]:
 
 
 def _files(call: Call) -> Mapping[str, str]:
-    vendor = call.vendor
-    signs_in = _SIGNS_IN.get(vendor.dialect if vendor else "", "gemini-api-key")
+    signs_in = _SIGNS_IN.get(call.vendor.dialect, "gemini-api-key")
     settings: dict[str, object] = {
         "security": {
             "auth": {"selectedType": signs_in},

@@ -59,14 +59,11 @@ def _prose(text: str) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    vendor = call.vendor
-    model: tuple[str, ...] = ()
-    if call.spec.model and vendor:
-        model = ("-m", f"{_PROVIDERS[vendor.dialect]}/{call.model}")
+    name = f"{_PROVIDERS[call.vendor.dialect]}/{call.model}"
     return (
         *("opencode", "run", "--format", "json", "--title", "brat"),
         *("--print-logs", "--log-level", "ERROR"),
-        *model,
+        *(("-m", name) if call.spec.model else ()),
         *call.spec.args,
     )
 
@@ -101,10 +98,10 @@ def _configuration(call: Call) -> Mapping[str, object]:
         "snapshot": False,  # a second repository of the checkout, to undo in
     }
     vendor = call.vendor
-    if vendor is None or not call.endpoint:
+    if not call.endpoint:
         return common
     name = _PROVIDERS[vendor.dialect]
-    options = {"baseURL": call.server(vendor), "apiKey": f"{{env:{vendor.key}}}"}
+    options = {"baseURL": call.server, "apiKey": f"{{env:{vendor.key}}}"}
     provider: dict[str, object] = {"options": options}
     if vendor.dialect == "chat":
         provider["npm"] = "@ai-sdk/openai-compatible"

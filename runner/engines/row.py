@@ -56,6 +56,10 @@ class Vendor(Struct, frozen=True):
     OpenAI's dialects after their `/v1`; empty: the usual one of its dialect."""
 
 
+NO_VENDOR: Final = Vendor("chat", "")
+"""That of an engine that needs no key of ours."""
+
+
 def provided(name: str, way: Vendor) -> Vendor:
     """Return how an engine reaches a provider that it asks in that way."""
     known = PROVIDERS[name]
@@ -91,32 +95,36 @@ class Call(Struct, frozen=True):
     as `http://127.0.0.1:8000`; empty: none does."""
 
     @property
-    def vendor(self) -> Vendor | None:
+    def vendor(self) -> Vendor:
         """The vendor of its model, one that allows a stand-in if needed."""
         pointed = self.endpoint or self.spec.url
         ways = [e for e in self.row.vendors if not pointed or can_be_pointed(e)]
         model = self.spec.model or ""
         meant = (each for each in ways if model.startswith(each.models or ("\0",)))
-        return next(meant, ways[0] if ways else None)
+        return next(meant, ways[0] if ways else NO_VENDOR)
 
     @property
     def model(self) -> str:
         """The model without the word before the `/` that chose the vendor."""
-        model, vendor = self.spec.model or "", self.vendor
-        for beginning in vendor.models if vendor else ():
+        model = self.spec.model or ""
+        for beginning in self.vendor.models:
             if beginning.endswith("/") and model.startswith(beginning):
                 return model.removeprefix(beginning)
         return model
 
-    def server(self, vendor: Vendor) -> str:
-        """Return the address that the engine must send to, its path included."""
+    @property
+    def server(self) -> str:
+        """The address that the engine must send to, its path included."""
+        vendor = self.vendor
         return (self.endpoint or SERVERS.get(vendor.dialect, "")) + vendor.path
 
-    def upstream(self, vendor: Vendor) -> tuple[str, str]:
-        """Return the server that is asked, and what begins paths and is not there.
+    @property
+    def upstream(self) -> tuple[str, str]:
+        """The server that is asked, and what begins paths and is not there.
 
         A server that stands in for another one has the same paths.
         """
+        vendor = self.vendor
         named = self.spec.url or vendor.server
         own = named or SERVERS.get(vendor.dialect, "")
         cut = "/v1" if named and vendor.dialect in ("chat", "responses") else ""
@@ -126,28 +134,27 @@ class Call(Struct, frozen=True):
         """Return the variables with the engine's key and the server to call instead."""
         vendor = self.vendor
         told = {self.key.variable: self.key.value} if self.key else {}
-        told |= vendor.sets if vendor else {}
-        if vendor and vendor.url and self.endpoint:
-            told[vendor.url] = self.server(vendor)
+        told |= vendor.sets
+        if vendor.url and self.endpoint:
+            told[vendor.url] = self.server
         return told
 
     def with_key(self, offered: Mapping[str, str]) -> "Call":
         """Return it with the key that `offered` holds for it, if there is one."""
         vendor = self.vendor
         for name in filter(offered.get, self._keys()):
-            kept = vendor is None or name in self.row.also
-            variable = name if kept or vendor is None else vendor.key
+            variable = name if name in self.row.also else vendor.key or name
             return replace(self, key=Key(variable, offered[name]))
-        if vendor and self.endpoint:
+        if vendor.key and self.endpoint:
             return replace(self, key=Key(vendor.key, STAND_IN_KEY))
         return self
 
     def missing_key(self) -> str:
         """Return a sentence that says that the key is missing, or "" if it is there."""
         row, vendor = self.row, self.vendor
-        if vendor and can_be_pointed(vendor) and not self.upstream(vendor)[0]:
+        if can_be_pointed(vendor) and not self.upstream[0]:
             return f"The engine {row.name} needs a url for its model {self.spec.model}."
-        if self.key or (vendor is None and not self.spec.secret):
+        if self.key or not (vendor.key or self.spec.secret):
             return ""
         return (
             f"The engine {row.name} needs its key in the variable "
@@ -157,9 +164,9 @@ class Call(Struct, frozen=True):
     def _keys(self) -> tuple[str, ...]:
         """Return the variables of the job that may hold its key, the first first."""
         vendor = self.vendor
-        if named := self.spec.secret or (vendor.secret if vendor else ""):
+        if named := self.spec.secret or vendor.secret:
             return (named,)
-        return (vendor.key, *self.row.also) if vendor else ()
+        return (vendor.key, *self.row.also) if vendor.key else ()
 
 
 Reader = Callable[[Stream, str], Iterable[Said]]

@@ -38,6 +38,12 @@ class FeedAddress(Struct, frozen=True):
     url: str
     """The session's address, without a slash at the end."""
     token: str
+    """The session's; with `asks` the one for that request, and whoever has it can
+    identify itself as this job."""
+    asks: str = ""
+    """Where the forge gives tokens to this job; empty: the bot gave it one."""
+    bot: str = ""
+    """The address of the bot's door, for which the forge is asked."""
 
     def __repr__(self) -> str:
         return repr_without(self, "token")
@@ -73,23 +79,7 @@ def handed_feed(env: Mapping[str, str]) -> FeedAddress | None:
     return found if parts.scheme in ("http", "https") and parts.hostname else None
 
 
-class OidcAddress(Struct, frozen=True):
-    """The feed's address, and how to ask the forge for a token."""
-
-    bot: str
-    """The address of the bot's door, without a slash at the end."""
-    session: str
-    """`<owner>/<name>/<convoy>/<task>/<attempt>`."""
-    asks: str
-    """Where the forge gives tokens to this job."""
-    token: str
-    """The token for that request; whoever has it can identify itself as this job."""
-
-    def __repr__(self) -> str:
-        return repr_without(self, "token")
-
-
-def oidc_address_in(env: Mapping[str, str], session: str) -> OidcAddress | None:
+def feed_in(env: Mapping[str, str], session: str) -> FeedAddress | None:
     """Return the feed that the environment names; None: there is no valid one."""
     bot = env.get("BRAT_FEED_URL", "").strip().rstrip("/")
     asks = env.get("ACTIONS_ID_TOKEN_REQUEST_URL", "").strip()
@@ -98,8 +88,8 @@ def oidc_address_in(env: Mapping[str, str], session: str) -> OidcAddress | None:
         return None
     if not (_is_safe(bot) and _is_safe(asks)):
         return None
-    name = f"{env.get('GITHUB_REPOSITORY', '').strip()}/{session}"
-    return OidcAddress(bot, name, asks, token)
+    repository = env.get("GITHUB_REPOSITORY", "").strip()
+    return FeedAddress(f"{bot}/feed/v1/{repository}/{session}", token, asks, bot)
 
 
 def _is_safe(url: str) -> bool:
@@ -130,9 +120,8 @@ class BadInput(Exception):
 
 
 class Inputs(Struct, frozen=True):
-    convoy: str
-    task: int
-    attempt: int
+    session: str
+    """Its name: convoy, task and attempt."""
     log: str
     """The commit of the log that holds this attempt's `task.started`."""
     url: str
@@ -178,7 +167,7 @@ class Inputs(Struct, frozen=True):
     """The file with the event that started this run."""
     forge: Path | None = None
     """The repository itself, where a local forge keeps it; it is only read."""
-    feed: FeedAddress | OidcAddress | None = None
+    feed: FeedAddress | None = None
     """Where the session is seen while it runs; None: only in the job's own log."""
 
     def __repr__(self) -> str:
@@ -193,7 +182,7 @@ def environment() -> dict[str, str]:
 def read_inputs(env: Mapping[str, str]) -> Inputs:
     """Return the inputs that `env` holds; takes the token out of its descriptor."""
     try:
-        convoy, task, attempt = parse_session(_given(env, "BRAT_SESSION"))
+        parse_session(session := _given(env, "BRAT_SESSION"))
     except ValueError as error:
         raise BadInput(f"BRAT_SESSION: {error}") from None
     server = _matching(env, "GITHUB_SERVER_URL", _SERVER, "https://github.com")
@@ -205,9 +194,7 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
             "the number of a file descriptor that holds one."
         )
     return Inputs(
-        convoy=convoy,
-        task=task,
-        attempt=attempt,
+        session=session,
         log=_matching(env, "BRAT_LOG", _COMMIT, _A_COMMIT),
         url=f"{server.rstrip('/')}/{repository}.git",
         repository_id=_matching(env, "GITHUB_REPOSITORY_ID", _NUMBER, "1296269"),
@@ -229,12 +216,10 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         endpoint=_matching(
             env, "BRAT_MODEL_URL", _ENDPOINT, "http://127.0.0.1:8000", optional=True
         ),
-        hidden=_listed(
-            os.pathsep.join((env.get("BRAT_HIDDEN", ""), env.get("SSH_AUTH_SOCK", "")))
-        ),
-        shown=_listed(env.get("BRAT_SHOWN", "")),
+        hidden=(*_listed(env, "BRAT_HIDDEN"), *_listed(env, "SSH_AUTH_SOCK")),
+        shown=_listed(env, "BRAT_SHOWN"),
         offered={name: env[name] for name in env if not _WITHHELD.match(name)},
-        feed=handed_feed(env) or oidc_address_in(env, _given(env, "BRAT_SESSION")),
+        feed=handed_feed(env) or feed_in(env, session),
     )
 
 
@@ -248,8 +233,9 @@ def default_branch(inputs: Inputs) -> str:
     return named if isinstance(named, str) else ""
 
 
-def _listed(text: str) -> tuple[Path, ...]:
-    return tuple(Path(each).absolute() for each in text.split(os.pathsep) if each)
+def _listed(env: Mapping[str, str], name: str) -> tuple[Path, ...]:
+    named = filter(None, env.get(name, "").split(os.pathsep))
+    return tuple(Path(each).absolute() for each in named)
 
 
 def _given(env: Mapping[str, str], name: str) -> str:
@@ -297,12 +283,9 @@ def _file(env: Mapping[str, str], name: str) -> Path | None:
 
 def _token(env: Mapping[str, str]) -> str | None:
     handed = _handed(env, "BRAT_TOKEN_FD", TOKEN_LIMIT)
-    given = (
-        env.get("BRAT_TOKEN", "")
-        if handed is None
-        else handed.decode("ascii", "replace")
-    )
-    text = given.strip()
+    text = env.get("BRAT_TOKEN", "").strip()
+    if handed is not None:
+        text = handed.decode("ascii", "replace").strip()
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise BadInput("The token contains invalid characters.")
     return text or None
@@ -349,10 +332,17 @@ def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
     prompt = text if text.strip() else _content(env, file.strip())
     if len(prompt.encode()) > PROMPT_BYTES:
         raise BadInput(f"The prompt is longer than {PROMPT_BYTES} bytes.")
-    engine, egress = _engine(env), _hosts(env)
+    engine = _engine(env)
     base = env.get("BRAT_TASK_BASE", "").strip()
     if base and _COMMIT.fullmatch(base) is None:
         raise BadInput(f"The input `base` is {base[:80]!r}. It must be {_A_COMMIT}.")
+    hosts = tuple(env.get("BRAT_TASK_EGRESS", "").split())
+    for each in hosts:
+        if re.fullmatch(HOST, each) is None:
+            raise BadInput(
+                f"The input egress lists {each[:80]!r}; use hosts such as pypi.org, "
+                "*.example.org or localhost:8080, or * for all."
+            )
     tokens = _number(env, "BRAT_TASK_BUDGET", Limits().tokens, TOKENS_MOST)
     session = ids.session_name(CONVOY, 1, 1)
     inputs = read_inputs({**env, "BRAT_SESSION": session, "BRAT_LOG": _NO_LOG})
@@ -371,7 +361,7 @@ def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
         engine=engine,
         limits=Limits(tokens=tokens),
         gate=Gate(),
-        egress=egress,
+        egress=hosts or None,
     )
 
 
@@ -423,14 +413,3 @@ def _number(env: Mapping[str, str], name: str, usual: int, most: int) -> int:
         said = name.rpartition("_")[2].lower()
         raise BadInput(f"The input {said} is {text[:40]!r}; use 1 to {most}.")
     return int(text)
-
-
-def _hosts(env: Mapping[str, str]) -> tuple[str, ...] | None:
-    listed = tuple(env.get("BRAT_TASK_EGRESS", "").split())
-    for each in listed:
-        if re.fullmatch(HOST, each) is None:
-            raise BadInput(
-                f"The input egress lists {each[:80]!r}; use hosts such as pypi.org, "
-                "*.example.org or localhost:8080, or * for all."
-            )
-    return listed or None

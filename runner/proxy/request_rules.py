@@ -129,11 +129,7 @@ _DATE: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}\Z")
 
 def _is_listed(where: str, name: str) -> bool:
     """Whether a name is in a section of `schemas.txt`, perhaps by its beginning."""
-    listed = _section(where).split()
-    return any(
-        name.startswith(each[:-1]) if each.endswith("*") else name == each
-        for each in listed
-    )
+    return fits(name, _section(where).split())
 
 
 def request_headers(

@@ -22,17 +22,19 @@ import subprocess
 import sys
 import threading
 import time
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from itertools import accumulate, islice, takewhile
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from grite import outbound
 from grite.errors import BratError
-from runner.inputs.job_inputs import FeedAddress, Message, OidcAddress
+from runner.inputs.job_inputs import FeedAddress, Message
 
 DEADLINE_S = 5.0
 """For a connection, and for an answer on top of the time the feed may wait."""
@@ -145,13 +147,10 @@ def _content(file: Path) -> bytes:
     return b""
 
 
-PATH = "/feed/v1"
-
-
 class OidcExchange:
     """A way to the feed whose token is got when it is first used; for any thread."""
 
-    def __init__(self, by: OidcAddress) -> None:
+    def __init__(self, by: FeedAddress) -> None:
         self._by = by
         self._lock = threading.Lock()
         self._place: FeedAddress | None = None
@@ -163,11 +162,10 @@ class OidcExchange:
                 begun = f"{by.asks}{'&' if urlsplit(by.asks).query else '?'}"
                 asks = f"{begun}audience={quote(by.bot, safe='')}"
                 word = _asked("GET", asks, f"bearer {by.token}").get("value")
-                url = f"{by.bot}{PATH}/{by.session}"
-                given = _asked("POST", f"{url}/token", f"Bearer {word}").get("token")
+                given = _asked("POST", f"{by.url}/token", f"Bearer {word}").get("token")
                 if not isinstance(given, str):
                     raise FeedError("the bot returned no token")
-                self._place = FeedAddress(url, given)
+                self._place = FeedAddress(by.url, given)
             return self._place
 
     def lost(self) -> None:
@@ -202,7 +200,7 @@ class _Thread(contextlib.ExitStack):
         self._ending = threading.Event()
         self._stirred = threading.Event()
         """There is something to do, or the end has come."""
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._line: HTTPConnection | None = None
         """Kept from one request to the next."""
 
@@ -210,29 +208,35 @@ class _Thread(contextlib.ExitStack):
         """End it; a request that is under way is left alone."""
         self._ending.set()
         self._stirred.set()
-        if self._thread is not None:
+        if self._thread.ident is not None:
             self._thread.join(self.last_s)
 
-    def _start(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, daemon=True)
+    def _stir(self) -> None:
+        if self._thread.ident is None:
             self._thread.start()
+        self._stirred.set()
 
     def _run(self) -> None:
         again_s = AGAIN_S
-        while not self._is_over():
+        while True:
+            self._stirred.wait()
+            self._stirred.clear()
+            if self._is_over():
+                break
             try:
-                wait_s = self._turn()
-                again_s = AGAIN_S
+                wait_s, again_s = self._turn(), AGAIN_S
             except FeedError as missed:
+                self._stirred.set()
                 wait_s = max(again_s, missed.wait_s)
                 again_s = min(again_s * 2, AGAIN_MOST_S)
-            self._pause(wait_s)
+            # The end of the session shortens it, so that its last output is sent.
+            if self._ending.wait(wait_s) and not self._is_over():
+                time.sleep(min(wait_s, PACE_S / 2))
         self._hang_up()
 
+    @abstractmethod
     def _turn(self) -> float:
-        """Wait for something to do, and do it; return how long to wait afterwards."""
-        raise NotImplementedError
+        """Do what there is to do; return how long to wait afterwards."""
 
     def _ask(
         self,
@@ -270,11 +274,6 @@ class _Thread(contextlib.ExitStack):
     def _is_over(self) -> bool:
         return self._ending.is_set()
 
-    def _pause(self, wait_s: float) -> None:
-        """Wait; the end of the session shortens it, so that its last output is sent."""
-        if self._ending.wait(wait_s) and not self._is_over():
-            time.sleep(min(wait_s, PACE_S / 2))
-
 
 WAITING_CHARS = 500_000
 """How much output is kept while the feed cannot be reached."""
@@ -297,30 +296,23 @@ class OutputSender(_Thread):
 
     def show(self, text: str) -> None:
         """Take a piece of output, redacted; returns at once."""
-        self._start()
         with self._lock:
             for start in range(0, len(text), PIECE_CHARS):
                 self._waiting.append(text[start : start + PIECE_CHARS])
             self._chars += len(text)
             while self._chars > WAITING_CHARS and len(self._waiting) > 1:
                 self._drop()
-        self._stirred.set()
+        self._stir()
 
     def _is_over(self) -> bool:
         return self._ending.is_set() and not self._waiting
 
     def _turn(self) -> float:
-        pieces, room = list[str](), BATCH_CHARS
         with self._lock:  # the first pieces; they wait until they arrive
-            first = self._first
-            for piece in self._waiting:
-                room -= len(piece)
-                if pieces and room < 0:
-                    break
-                pieces.append(piece)
+            first, ends = self._first, accumulate(map(len, self._waiting))
+            count = sum(1 for _ in takewhile(BATCH_CHARS.__ge__, ends))
+            pieces = [*islice(self._waiting, count)]
         if not pieces:
-            self._stirred.wait()
-            self._stirred.clear()
             return 0.0
         body = json.dumps({"first": first, "pieces": pieces}).encode()
         told = self._ask("POST", "output", body)
@@ -329,6 +321,7 @@ class OutputSender(_Thread):
             with self._lock:
                 while self._waiting and self._first < next_number:
                     self._drop()
+        self._stirred.set()
         return max(PACE_S, bounded(told.get("wait_s")))
 
     def _drop(self) -> None:
@@ -353,23 +346,14 @@ class WorkSender(_Thread):
 
     def send(self, bundle: bytes) -> None:
         """Send this bundle instead of any that still waits; returns at once."""
-        with self._lock:
-            self._newest = bundle
-        self._stirred.set()
-        self._start()
+        self._newest = bundle
+        self._stir()
 
     def _turn(self) -> float:
-        self._stirred.wait()
-        if self._ending.is_set():
-            return 0.0
-        with self._lock:
-            bundle = self._newest
-            self._stirred.clear()
         try:
-            self._ask("POST", "checkpoint", bundle, patience_s=PATIENCE_S)
+            self._ask("POST", "checkpoint", self._newest, patience_s=PATIENCE_S)
         except FeedError as missed:
             if missed.status not in _FOR_GOOD:
-                self._stirred.set()
                 raise
         return 0.0
 
@@ -387,7 +371,7 @@ class MessagePoller(_Thread):
     def listen(self, wake: Callable[[], None]) -> None:
         """Begin to ask; `wake` is called in the other thread."""
         self._wake = wake
-        self._start()
+        self._stir()
 
     def take(self) -> tuple[Message, ...]:
         with self._lock:
@@ -400,7 +384,6 @@ class MessagePoller(_Thread):
         self._stirred.set()
 
     def _turn(self) -> float:
-        self._stirred.clear()
         what = f"messages?after={self._last}&heard={self._heard}&wait_s={WAIT_S:g}"
         told = self._ask("GET", what, patience_s=WAIT_S + DEADLINE_S)
         new = tuple(
@@ -414,14 +397,16 @@ class MessagePoller(_Thread):
             self._last += len(new)
             self._wake()
             self._stirred.wait(GIVEN_S)
+        self._stirred.set()
         return 0.0
 
 
 class LiveFeed(contextlib.ExitStack):
     """A session's outputs to its feed, and its inbox there, while the block lasts."""
 
-    def __init__(self, way: FeedRoute) -> None:
+    def __init__(self, place: FeedAddress) -> None:
         super().__init__()
+        way: FeedRoute = OidcExchange(place) if place.asks else place
         self.work = self.enter_context(WorkSender(way))
         self.inbox = self.enter_context(MessagePoller(way))
         self.output = self.enter_context(OutputSender(way))

@@ -6,7 +6,6 @@ GitHub's toolkit does it.
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
 """
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,29 +13,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from convoy.model import ids
-from convoy.model.session_result import walls_in_words
+from convoy.model.session_result import usage_noted, walls_in_words
 from convoy.text import code_block, counted
 from grite.git import pair_of
 from runner.inputs.job_inputs import Inputs
 from runner.session.result_folder import PATCH, RESULT, TRANSCRIPT, USAGE, Result
 
-_COUNTED = {
-    "input-tokens": "input_tokens",
-    "output-tokens": "output_tokens",
-    "cache-read-tokens": "cached_tokens",
-    "total-cost-usd": "usd",
-}
-
 
 def job_outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, str]:
     """Return a session's outputs; some are empty for one of no convoy."""
     patch, shown, used = str(folder / PATCH), str(folder / TRANSCRIPT), folder / USAGE
-    lines = used.read_text(encoding="utf-8").splitlines() if used.is_file() else []
-    said = [json.loads(line) for line in lines]
-    sums = {}
-    for name, field in _COUNTED.items():
-        found = [e[field] for e in said if isinstance(e.get(field), int | float)]
-        sums[name] = f"{round(sum(found), 6):.12g}" if found else ""
+    lines = used.read_bytes() if used.is_file() else b""
+    tokens, usd = usage_noted(lines)
+    has_tokens = b'"input_tokens"' in lines
     of_convoy = {
         "session-id": result.session,
         "attempt": str(result.attempt),
@@ -51,7 +40,10 @@ def job_outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, st
         "result-file": str(folder / RESULT),
         "transcript-file": shown if Path(shown).is_file() else "",
         "duration-seconds": f"{result.seconds:.0f}",
-        **sums,
+        "input-tokens": str(tokens.input_tokens) if has_tokens else "",
+        "output-tokens": str(tokens.output_tokens) if has_tokens else "",
+        "cache-read-tokens": str(tokens.cached_tokens) if has_tokens else "",
+        "total-cost-usd": "" if usd is None else f"{round(usd, 6):.12g}",
     }
 
 
@@ -93,10 +85,12 @@ def note(inputs: Inputs, sentence: str) -> None:
 
 
 @contextmanager
-def live_view(inputs: Inputs) -> Iterator[Callable[[str], None]]:
-    """Yield what shows a piece of output in the log of a job of the forge.
+def live_view(
+    inputs: Inputs, feed: Callable[[str], None] = lambda _text: None
+) -> Iterator[Callable[[str], None]]:
+    """Yield what shows a piece of output in the log of a job of the forge, and a feed.
 
-    It does so up to a limit for all pieces.
+    In the log it does so up to a limit for all pieces.
     """
     mark, is_open = os.urandom(16).hex(), False
     left = LIVE_CHARS if inputs.on_actions else 0
@@ -107,6 +101,7 @@ def live_view(inputs: Inputs) -> Iterator[Callable[[str], None]]:
             _show(text[:left] if is_open else f"::stop-commands::{mark}\n{text[:left]}")
             is_open = True
             left -= len(text)
+        feed(text)
 
     try:
         yield show

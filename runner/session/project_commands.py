@@ -31,14 +31,22 @@ from convoy.text import clean, shortened
 from convoy.text.redaction import Redaction
 from grite import outbound
 from runner.box import surroundings
-from runner.box.agent_box import BoxReport, NetworkExit, Room, boxed, session_room
-from runner.box.supervisor import Ending, Order, Sink, Stop, Stream, supervise
+from runner.box.agent_box import BoxReport, NetworkExit, Room, boxed
+from runner.box.supervisor import (
+    Cancelled,
+    Ending,
+    Order,
+    Sink,
+    Stop,
+    Stream,
+    supervise,
+)
+from runner.box.surroundings import Sight
 from runner.engines.engine_events import Text
 from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
-from runner.session.proxy_client import proxied, unreached
+from runner.session.proxy_client import ProxyClient, unreached
 from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
-from runner.workspace.stray_content import paths_in
 from runner.workspace.workspace import Workspace, ignore_files
 
 OUTPUT_BYTES: Final = 1_000_000
@@ -80,14 +88,26 @@ class Setting(Struct):
 
     @property
     def room(self) -> Room:
-        is_boxed = self.started.box == "on"
-        return session_room(self.inputs, self.checkout, self.scratch, is_boxed=is_boxed)
+        inputs, scratch = self.inputs, self.scratch
+        cache = (inputs.cache,) if inputs.cache else ()
+        hidden = (*inputs.hidden, inputs.result, inputs.temp, inputs.workspace)
+        runners = (each for each in inputs.temp.parents if (each / ".runner").exists())
+        sight = Sight(
+            path=inputs.path,
+            home=inputs.offered.get("HOME", ""),
+            tools=surroundings.tool_variables(inputs.offered),
+            shown=(*inputs.shown, scratch / "prompt.md", *cache),
+            # GitHub's runners have its key and other jobs' checkouts.
+            hidden=(*hidden, *runners),
+        )
+        own, is_boxed = (scratch / "home", scratch / "tmp"), self.started.box == "on"
+        return Room(self.checkout, *own, sight, is_boxed)
 
     def run(
         self,
         order: Order,
         sink: Sink,
-        way: NetworkExit | None = None,
+        way: NetworkExit = (),
         also: tuple[Path, ...] = (),
     ) -> tuple[Ending, BoxReport]:
         """Run a program in a box if it is to have one; say which walls stood.
@@ -116,7 +136,7 @@ def _run_script(
     name: str,
     order: Order,
     setting: Setting,
-    way: NetworkExit | None,
+    way: NetworkExit,
     also: tuple[Path, ...] = (),
 ) -> tuple[Ending, str]:
     """Run a command to its end; return how it ended, and the end of its output."""
@@ -150,45 +170,41 @@ SCRIPT: Final = ".brat/setup.sh"
 KEPT_FOLDERS: Final = 16
 
 
-class Prepared(Struct, frozen=True):
-    litter: tuple[str, ...] = ()
-    """The files it added to the checkout: patterns as in .gitignore."""
-    why: str = ""
-    """Why the workspace is not ready, a sentence; empty: it is."""
-    cancelled: bool = False
-
-
 def set_up(
     workspace: Workspace, setting: Setting, hosts: tuple[str, ...] | None
-) -> Prepared:
-    """Run the base commit's script, if any, with these hosts to reach; None: all."""
+) -> tuple[tuple[str, ...], str]:
+    """Run the base commit's script, if any, with these hosts to reach; None: all.
+
+    Returns the files it added to the checkout, patterns as in .gitignore, and why the
+    workspace is not ready, a sentence; empty: it is. Raises Cancelled.
+    """
     script = workspace.folder / SCRIPT
     if not script.is_file() or script.is_symlink():
-        return Prepared()
+        return (), ""
     limit_s = setting.started.limits.setup_s
     argv = (str(script),) if os.access(script, os.X_OK) else ("sh", str(script))
-    asked = None if hosts is None else ProxyOrder(egress=hosts)
+    is_boxed, offered = setting.started.box == "on", setting.inputs.offered
+    asked = ProxyOrder(egress=hosts)
     with (
         _kept(script, workspace.base, setting.inputs.cache) as cache,
-        proxied(asked, setting.inputs, setting.started) as proxy,
+        closing(ProxyClient(asked, offered, is_boxed=is_boxed)) as proxy,
     ):
-        env = setting.environment() | (proxy.environment() if proxy else {})
+        env = setting.environment() | proxy.environment()
         env["BRAT_CACHE"] = str(cache[0] if cache else setting.scratch / "tmp")
         order = Order(argv, workspace.folder, env, limit_s, watcher=proxy)
-        way = proxy.way() if proxy else None
-        ending, said = _run_script(SCRIPT, order, setting, way, cache)
+        ending, said = _run_script(SCRIPT, order, setting, proxy.way(), cache)
     if ending.cancelled:
-        return Prepared(cancelled=True)
-    said += unreached(proxy.refused if proxy else (), "[runner] setup_hosts")
+        raise Cancelled
+    said += unreached(proxy.refused, "[runner] setup_hosts")
     if why := script_fault(SCRIPT, ending, limit_s, said):
-        return Prepared(why=why)
+        return (), why
     workspace.git("read-tree", "--reset", "-u", "HEAD")  # undoes its changes
     # With what is ignored: none of it is the agent's.
-    found = workspace.git("ls-files", "--others", "--directory", "-z").stdout
-    litter = tuple(map(pattern, paths_in(found)))
+    found = workspace.paths("ls-files", "--others", "--directory")
+    litter = tuple(map(pattern, found))
     if (own := workspace.folder / ".git").is_dir():
         ignore_files(own, litter)
-    return Prepared(litter=litter)
+    return litter, ""
 
 
 @contextmanager
@@ -209,22 +225,15 @@ def _kept(script: Path, commit: str, base: Path | None) -> Iterator[tuple[Path, 
                 folder.mkdir(parents=True, exist_ok=True)
                 lock = (folder.parent / f"{name}.lock").open("w")
                 fcntl.flock(held.enter_context(lock), fcntl.LOCK_EX)
-                _forget_the_oldest(folder.parent)
+                found = [each for each in folder.parent.iterdir() if each.is_dir()]
+                found.sort(key=lambda each: each.stat().st_mtime_ns)
+                for old in found[:-KEPT_FOLDERS]:
+                    own = old.with_name(f"{old.name}.lock")
+                    with own.open("w") as other, suppress(BlockingIOError):
+                        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)  # none has it
+                        shutil.rmtree(old, ignore_errors=True)
                 kept = (folder,)
         yield kept
-
-
-def _forget_the_oldest(folders: Path) -> None:
-    """Remove all but the newest folders, unless a session has them."""
-    found = [each for each in folders.iterdir() if each.is_dir()]
-    found.sort(key=lambda each: each.stat().st_mtime_ns)
-    for old in found[:-KEPT_FOLDERS]:
-        with old.with_name(f"{old.name}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            shutil.rmtree(old, ignore_errors=True)
 
 
 def acceptance_fault(setting: Setting, *, closed: bool) -> str:
@@ -234,10 +243,10 @@ def acceptance_fault(setting: Setting, *, closed: bool) -> str:
     env = setting.environment()
     env |= surroundings.own_sources(env, setting.checkout)
     ours, theirs = socket.socketpair()
-    no_way = NetworkExit(theirs.fileno(), ()) if closed else None  # nor a proxy
     with ours, theirs:
         order = Order(argv, setting.checkout, env, limit_s)
-        ending, said = _run_script(command, order, setting, no_way)
+        way = (theirs.fileno(),) if closed else ()  # which leads to no proxy
+        ending, said = _run_script(command, order, setting, way)
     if ending.cancelled:
         return "The acceptance command was stopped with the job."
     return script_fault("The acceptance command", ending, limit_s, said)

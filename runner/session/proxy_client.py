@@ -12,7 +12,6 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
 from operator import add
 from typing import Final
 from urllib.parse import urlsplit
@@ -23,13 +22,11 @@ from msgspec.structs import replace
 from convoy.events import copied
 from convoy.events.session_events import TaskStarted
 from grite import outbound
-from runner import engines
 from runner.box.agent_box import NetworkExit
 from runner.box.kernel import CLOSED, LOOPBACK, listening, receive_sockets
 from runner.box.processes import launched
 from runner.engines import engine_events as events, row as rows
 from runner.engines.row import Call
-from runner.inputs.job_inputs import Inputs
 from runner.proxy import proxy_protocol as protocol
 from runner.proxy.proxy_protocol import ProxyOrder
 
@@ -39,26 +36,12 @@ CHUNK_BYTES: Final = 65_536
 _TOLD: Final = 3
 
 
-def proxied(
-    order: ProxyOrder | None, inputs: Inputs, started: TaskStarted
-) -> AbstractContextManager["ProxyClient | None"]:
-    """Give a program its proxy, which the block's end closes; None: it needs none."""
-    if order is None:
-        return nullcontext()
-    return closing(ProxyClient(order, inputs.offered, is_boxed=started.box == "on"))
-
-
-def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
-    """Return what the proxy of a session's agent does; None: it needs none."""
-    try:
-        row = engines.found(started.engine.type)
-    except ValueError:
-        return None  # reported when the engine is to start
-    call = Call(row, started.engine, endpoint=inputs.endpoint).with_key(inputs.offered)
-    key, vendor = call.key, call.vendor
+def session_order(call: Call, started: TaskStarted) -> ProxyOrder:
+    """Return what the proxy of a session's agent does, which may be nothing."""
+    row, key, vendor = call.row, call.key, call.vendor
     model = None
-    if vendor is not None and key is not None and rows.can_be_pointed(vendor):
-        server, cut = call.upstream(vendor)
+    if key and rows.can_be_pointed(vendor):
+        server, cut = call.upstream
         named = call.model.partition("[")[0]  # Claude's `[1m]`
         pinned = row.aliases.get(named, named), named.partition("/")[2] or named
         model = protocol.Model(
@@ -75,8 +58,6 @@ def session_order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
             allow=call.spec.allow,
         )
     egress = protocol.reachable_hosts(started.egress, by_default=model is None)
-    if model is None and egress is None:
-        return None
     limits, price = started.limits, started.engine.price
     return ProxyOrder(model=model, limits=limits, price=price, egress=egress)
 
@@ -114,6 +95,8 @@ def unreached(refused: Sequence[str], key: str) -> str:
 class ProxyClient:
     """Listens in the proxy's place, and starts the proxy once somebody has come.
 
+    Where there is nothing to serve, nobody comes.
+
     Whoever runs the session's programs waits for it (`fileno`, `take`) meanwhile.
     """
 
@@ -129,7 +112,8 @@ class ProxyClient:
         """
         self._order = replace(order, token=secrets.token_hex(16))
         self._offered = offered
-        made = [listening() for _ in range(1 if order.egress is None else 2)]
+        count = 0 if order.model is None else 1  # the first is the model's
+        made = [listening() for _ in range(count if order.egress is None else 2)]
         self._sockets = [number for number, _ in made]
         self._ports = [port for _, port in made]
         self._handing, self._taking = socket.socketpair()
@@ -151,7 +135,7 @@ class ProxyClient:
         """Why the session must end; None: because the proxy has ended."""
         self.leak = ""
         """Why the agent's network is not closed although it should be."""
-        if not is_boxed:
+        if self._sockets and not is_boxed:
             self._started().settimeout(START_S)
             if not self._started().recv(1):
                 raise RuntimeError("the key proxy did not start")
@@ -186,12 +170,11 @@ class ProxyClient:
         lower = {name.lower(): value for name, value in ways.items()}
         return {**ways, **lower, **_for_java(shown), "NODE_USE_ENV_PROXY": "1"}
 
-    def way(self) -> NetworkExit | None:
-        """Return the only way out of the agent's network; None: it is not closed."""
+    def way(self) -> NetworkExit:
         if self.hosts is None:
-            return None
+            return ()
         local = protocol.local_services(self.hosts)
-        return NetworkExit(self._handing.fileno(), (*self._ports, *local))
+        return (self._handing.fileno(), *self._ports, *local)
 
     def fileno(self) -> int:
         return self._selector.fileno()

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from convoy.events.session_events import TaskStarted
-from convoy.gate import oversized, passing, refusals
+from convoy.kinds import KINDS
 from convoy.model.records import Verdict
 from convoy.model.session_result import Outcome, Trouble
 from convoy.text import counted, full_stop
 from runner.box.supervisor import Ending
 from runner.engines.output_reader import Report
-from runner.workspace.attempt_commits import Work
+from runner.workspace.attempt_commits import Work, gate_refusals, too_large
 
 
 class Finding(Struct, frozen=True):
@@ -27,20 +27,26 @@ class Finding(Struct, frozen=True):
 
 
 class Seen(Struct, frozen=True):
-    ending: Ending
-    report: Report
-    work: Work
-    refusals: tuple[str, ...]
-    timeout_s: float
-    silence_s: float
-    goes_on: bool = False
-    """Whether the session began with half-done work of an earlier attempt."""
-    unaccepted: str = ""
-    """Why the acceptance command rejects the work, a sentence; empty: it does not."""
-    oversized: tuple[str, ...] = ()
-    """Why it is too large to land or to be kept, a sentence each."""
+    started: TaskStarted
+    ending: Ending = Ending()
+    report: Report = Report(None)
+    work: Work = Work()
+    answer: str = ""
+    unaccepted: str | None = None
+    """Why the acceptance command rejects the work, a sentence; empty: it does not;
+    None: it was not run."""
     unprepared: str = ""
     """Why the workspace could not be prepared, a sentence; empty: it was prepared."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the session began with half-done work of an earlier attempt."""
+        return self.started.salvaged > 0
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """Why the patch gate would not let the work land, a sentence each."""
+        return gate_refusals(self.work, self.started)
 
 
 _MEANING: dict[Trouble, str] = {
@@ -52,16 +58,16 @@ _MEANING: dict[Trouble, str] = {
 }
 
 
-def conclude(seen: Seen, answer: str = "", asked: str = "") -> Finding:
+def conclude(seen: Seen) -> Finding:
     """Return the verdict on a session: the first thing that went wrong.
 
-    If an answer is `asked` for, a plan or a report, no change is.
+    If an answer is asked for, a plan or a report, no change is.
     """
     for finding in _ended(seen):
         return finding
-    if not asked:
+    if not (asked := KINDS[seen.started.kind].answer):
         return next(_worked(seen))
-    if seen.report.status == "done" and answer:
+    if seen.report.status == "done" and seen.answer:
         return Finding("exited", f"The agent answered with a {asked}.", "success")
     said = (seen.report.status or "none").replace("_", " ")
     why = f"The agent produced no {asked} (status: {said}): {seen.report.summary}"
@@ -69,7 +75,7 @@ def conclude(seen: Seen, answer: str = "", asked: str = "") -> Finding:
 
 
 def _ended(seen: Seen) -> Iterator[Finding]:
-    ending, trouble = seen.ending, seen.report.trouble
+    ending, trouble, spec = seen.ending, seen.report.trouble, seen.started.engine
     if seen.unprepared:
         yield Finding("setup", seen.unprepared)
     if ending.cancelled:
@@ -81,10 +87,10 @@ def _ended(seen: Seen) -> Iterator[Finding]:
         why = f"{_MEANING[trouble.kind]}: {trouble.message.rstrip('.')}."
         yield Finding(trouble.kind, why, "timed_out" if late else "failure")
     if ending.timed_out:
-        why = f"The agent was stopped after {seen.timeout_s:g} s."
+        why = f"The agent was stopped after {spec.timeout_s:g} s."
         yield Finding("deadline", why, "timed_out")
     if ending.silent:
-        why = f"The agent was stopped: it printed nothing for {seen.silence_s:g} s."
+        why = f"The agent was stopped: it printed nothing for {spec.silence_s:g} s."
         yield Finding("hung", why, "timed_out")
     if ending.signal is not None:
         names = {each.value: each.name for each in signal.Signals}
@@ -125,8 +131,8 @@ def _worked(seen: Seen) -> Iterator[Finding]:
             yield Finding(ended, why, "noop")
         case _:
             pass
-    if seen.oversized:
-        yield Finding("oversized", " ".join(seen.oversized))
+    if found := too_large(seen.work, seen.started):
+        yield Finding("oversized", " ".join(found))
     for why in (*seen.work.faults, *seen.refusals):
         yield Finding(ended, why)
     if seen.ending.survivors:
@@ -136,21 +142,3 @@ def _worked(seen: Seen) -> Iterator[Finding]:
         yield Finding(ended, seen.unaccepted)
     changed = counted(len(seen.work.changes), "more file" if seen.goes_on else "file")
     yield Finding(ended, f"Changed {changed}.", "success")
-
-
-def too_large(work: Work, started: TaskStarted) -> tuple[str, ...]:
-    if work.oversized:
-        return (work.oversized,)
-    size = len(work.changes), work.patch_bytes
-    return oversized(*size, started.limits, work.largest)
-
-
-def gate_refusals(work: Work, started: TaskStarted) -> tuple[str, ...]:
-    """Return why the patch gate would not let the work land, a sentence each."""
-    found = (
-        *too_large(work, started),
-        *refusals(work.changes, 0, started.gate, started.limits),
-        *passing(work.between, started.gate),
-        *work.leaks,
-    )
-    return tuple(dict.fromkeys(found))

@@ -132,10 +132,9 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
         ) from error
     finally:
         shutil.rmtree(copy, ignore_errors=True)
-    name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
     for event in events:
         started = _started(event)
-        if started and name == ids.session_name(
+        if started and inputs.session == ids.session_name(
             started.convoy, started.task, started.attempt
         ):
             # Later the session would be over: it may be an old hand-off, replayed.
@@ -147,7 +146,9 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
                     f"expired {late_s} s ago."
                 )
             return started
-    raise BadInput(f"Commit {inputs.log} of the log does not start session {name}.")
+    raise BadInput(
+        f"Commit {inputs.log} of the log does not start session {inputs.session}."
+    )
 
 
 def _started(event: Event) -> TaskStarted | None:

@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from msgspec.structs import astuple
-
 from convoy import gate
 from convoy.gate import GONE, PathChange, is_safe, path_list
 from runner.box.surroundings import read_hostile
@@ -96,29 +94,24 @@ https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 """
 
 
-class Staged(PathChange, frozen=True):
-    """One path in which the index differs from the base."""
+def changed_files(changes: Iterable[PathChange]) -> list[PathChange]:
+    """Return the plain files, before and after, that have another content now."""
+    return [
+        each
+        for each in changes
+        if each.mode_before[:3] == each.mode_after[:3] == "100"
+        and each.blob_before != each.blob_after
+    ]
 
-    @property
-    def is_changed_file(self) -> bool:
-        """Whether it is a plain file before and after, with another content."""
-        modes = self.mode_before, self.mode_after
-        is_file = all(mode.startswith("100") for mode in modes)
-        return is_file and self.blob_before != self.blob_after
 
-    def undone(self, *, keeps_mode: bool = False) -> bytes:
-        """Return what undoes it, a line for `git update-index -z --index-info`."""
-        mode = self.mode_after if keeps_mode else self.mode_before
-        return os.fsencode(f"{mode} {self.blob_before}\t{self.path}\0")
+def undone(change: PathChange, *, keeps_mode: bool) -> bytes:
+    """Return what undoes it in an index, a line for `git update-index --index-info`."""
+    mode = change.mode_after if keeps_mode else change.mode_before
+    return os.fsencode(f"{mode} {change.blob_before}\t{change.path}\0")
 
 
 LINK_MODE: Final = b"\0\0\xe0\0"
 """The mode of a submodule, 160000, as an index holds it."""
-
-
-def staged_in(raw: bytes) -> tuple[Staged, ...]:
-    """Read the output of `git diff-index --cached --raw -z`."""
-    return tuple(Staged(*astuple(each)) for each in gate.parse_raw(raw))
 
 
 def untracked(top: Path, listed: Iterable[str]) -> dict[str, str]:
@@ -197,12 +190,14 @@ def hidden_work(folder: Path, listed: Iterable[str]) -> list[str]:
         for path, names in parts
         if _MADE_FOLDERS.isdisjoint(names) and not any(map(is_output, names))
     ]
-    news = [Staged(path, GONE, "100644") for path in paths]
+    news = [PathChange(path, GONE, "100644") for path in paths]
     made = {each.path for all_ in made_folders(folder, news).values() for each in all_}
     return [path for path in paths if path not in made]
 
 
-def made_folders(folder: Path, added: Iterable[Staged]) -> dict[str, list[Staged]]:
+def made_folders(
+    folder: Path, added: Iterable[PathChange]
+) -> dict[str, list[PathChange]]:
     """Return what is added in tools' folders, by the uppermost, and built programs."""
     news = [each for each in added if each.mode_before == GONE]
     marked = {
@@ -210,7 +205,7 @@ def made_folders(folder: Path, added: Iterable[Staged]) -> dict[str, list[Staged
         for each in news
         if (path := PurePosixPath(each.path)).name in _MARKS
     }
-    found: dict[str, list[Staged]] = {}
+    found: dict[str, list[PathChange]] = {}
     for each in news:
         above = reversed(PurePosixPath(each.path).parents[:-1])
         made = (
@@ -226,7 +221,7 @@ def made_folders(folder: Path, added: Iterable[Staged]) -> dict[str, list[Staged
     return found
 
 
-def unfit(changes: Sequence[Staged]) -> Iterator[tuple[Staged, str]]:
+def unfit(changes: Sequence[PathChange]) -> Iterator[tuple[PathChange, str]]:
     """Yield what can never land, with the reason: links, submodules, unsafe names.
 
     What lies in a submodule's place, or did in a link's, is as it was, too.
@@ -300,11 +295,6 @@ def is_same(folder: Path, other: Path, path: str) -> bool:
     return most < gate.FILE_BYTES and read_hostile(folder / path, most + 1) == (
         read_hostile(file, most + 1)
     )
-
-
-def paths_in(listed: bytes) -> list[str]:
-    """Return the paths that git lists with `-z`."""
-    return [*filter(None, os.fsdecode(listed).split("\0"))]
 
 
 def removed_tests(changes: Iterable[PathChange]) -> list[str]:

@@ -16,19 +16,21 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from convoy.events.session_events import TaskStarted
-from convoy.gate import passing, refusals
 from convoy.model import ids
-from runner import engines
 from runner.box.agent_box import Room, boxed
 from runner.box.surroundings import STORE, read_hostile
-from runner.workspace.attempt_commits import AttemptCommits, without_leaks
+from runner.workspace.attempt_commits import (
+    AttemptCommits,
+    gate_refusals,
+    without_leaks,
+)
 from runner.workspace.workspace import Workspace
 
 FOLDER: Final = "checkpoint"
@@ -68,14 +70,15 @@ class WorkSaver(msgspec.Struct):
     def _folder(self) -> Path:
         return self._workspace.store.parent / FOLDER
 
-    def due_s(self) -> float:
-        """Return the seconds until the next save is due; infinite while one runs."""
-        if self._process is not None:
-            return math.inf
-        return max(0.0, self._next - time.monotonic())
+    def go_on(self) -> float:
+        """Do what is due, and return in how many seconds more is: `Order.side_task`."""
+        if self._process and self._process.poll() is not None:
+            self.close()
+        if self._process is None and time.monotonic() >= self._next:
+            self._begin()
+        return math.inf if self._process else max(0.0, self._next - time.monotonic())
 
-    def begin(self) -> None:
-        """Start the process; whoever reaps it must call `ended`."""
+    def _begin(self) -> None:
         workspace, folder = self._workspace, self._folder
         self._next = time.monotonic() + self._started.limits.checkpoint_s
         program = (sys.executable, "-I", "-m", "runner.workspace.work_saver")
@@ -84,10 +87,9 @@ class WorkSaver(msgspec.Struct):
             if not folder.is_dir():
                 folder.mkdir(mode=0o700)
                 _copy(workspace.store, folder / STORE)
-                litter = (*engines.litter(self._started.engine.type), *self._litter)
-                order = _Order(str(workspace.folder), litter, self._started)
+                order = _Order(str(workspace.folder), self._litter, self._started)
                 (folder / _ORDER).write_bytes(msgspec.json.encode(order))
-            begun = boxed(argv, self._room, None, (folder,), keeps_user=True)
+            begun = boxed(argv, self._room, (), (folder,), keeps_user=True)
             box = self._held.enter_context(begun)
             self._process = subprocess.Popen(
                 box.argv,
@@ -102,23 +104,18 @@ class WorkSaver(msgspec.Struct):
         if self._process is None:
             self.close()
 
-    def ended(self, statuses: Mapping[int, int]) -> None:
-        process = self._process
-        if process is None or process.pid not in statuses:
-            return
-        process.returncode = os.waitstatus_to_exitcode(statuses[process.pid])
-        self.close()
+    def close(self) -> None:
+        """Take what the process left, which has ended or which nobody waits for."""
+        if self._process:
+            self._process.poll()  # else Python warns that it still runs
+        self._process = None
+        self._held.close()
         file = self._folder / _BUNDLE
         with contextlib.suppress(OSError):
             bundle = read_hostile(file, BYTES + 1)
             file.unlink(missing_ok=True)
             if bundle and len(bundle) <= BYTES:
                 self._keep(bundle)
-
-    def close(self) -> None:
-        """Forget the process, which has ended or which nobody waits for."""
-        self._process = None
-        self._held.close()
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -141,15 +138,14 @@ def main(argv: list[str]) -> int:
     used, known = folder / _USED, folder / _TREE
     shutil.rmtree(used, ignore_errors=True)  # of one that was killed or failed
     _copy(folder / STORE, used)
-    started, gate = order.started, order.started.gate
+    started = order.started
     branch = ids.task_branch(started.convoy, started.task)
     workspace = Workspace(Path(order.checkout), used, started.base, branch)
     commits = AttemptCommits(workspace, LONGEST_S, order.litter)
     work = commits.keep(started.title, half_done=True)
-    work = without_leaks(work, workspace, gate)
-    refused = refusals(work.changes, work.patch_bytes, gate, started.limits)
-    if work.bundle and not refused and not passing(work.between, gate):
-        found = workspace.git("rev-parse", "HEAD^{tree}", deadline_s=LONGEST_S).stdout
+    work = without_leaks(work, workspace, started.gate)
+    if work.bundle and not gate_refusals(work, started):
+        found = workspace.git("rev-parse", "HEAD^{tree}").stdout
         is_new = not known.is_file() or known.read_bytes() != found
         if is_new and work.bundle.stat().st_size <= BYTES:
             work.bundle.replace(folder / _BUNDLE)

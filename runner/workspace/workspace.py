@@ -16,16 +16,18 @@ A checkout may lack submodules and Git LFS files, which lie on other servers tha
 tokens of their own. The sentences on them quote nothing from the repository.
 """
 
+import math
 import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, TypedDict, Unpack
+from typing import Final
 
 from msgspec import Struct
 
@@ -122,10 +124,8 @@ _LAZY: Final = re.compile("promisor|partialclone|include", re.IGNORECASE)
 def has_foreign_objects(repository: Path) -> bool:
     """Whether any object may lie outside; True also if this cannot be found out."""
     elsewhere = any(os.path.lexists(repository / each) for each in _ELSEWHERE)
-    is_lazy, objects = (
-        _LAZY.search(left_in(repository, "config")),
-        repository / "objects",
-    )
+    is_lazy = _LAZY.search(left_in(repository, "config"))
+    objects = repository / "objects"
     if elsewhere or is_lazy or objects.is_symlink():
         return True
     try:
@@ -222,21 +222,16 @@ def fresh(parent: Path) -> Iterator[Path]:
             subprocess.run(argv, check=False, stderr=subprocess.DEVNULL)
 
 
-class GitLimits(TypedDict, total=False):
-    """The arguments of `git.run` for a call in a workspace."""
-
-    deadline_s: float
-    stdin: bytes
-    check: bool
-    memory_bytes: int
-
-
 class Workspace(Struct, frozen=True):
     folder: Path
     store: Path
     """The witness's repository; its index knows the files of `folder`."""
     base: str
     branch: str
+    deadline: float | None = None
+    """By the monotonic clock: after it each call of git gets a tenth of a second."""
+    memory_bytes: int | None = None
+    """What each git process may take; None: without a limit."""
 
     @property
     def ref(self) -> str:
@@ -251,9 +246,17 @@ class Workspace(Struct, frozen=True):
         return part in (self.store / "index").read_bytes()
 
     def git(
-        self, *args: str, index: Path | None = None, **how: Unpack[GitLimits]
+        self,
+        *args: str,
+        index: Path | None = None,
+        stdin: bytes | None = None,
+        check: bool = True,
+        most_s: float = math.inf,
     ) -> git.Completed:
         """Run git on the checkout with the witness's store; raises as `git.run`."""
+        left_s = git.DEADLINE_S
+        if self.deadline is not None:
+            left_s = max(0.1, self.deadline - time.monotonic())
         env = {
             "GIT_DIR": str(self.store),
             "GIT_WORK_TREE": str(self.folder),
@@ -262,7 +265,20 @@ class Workspace(Struct, frozen=True):
             "GIT_CONFIG_GLOBAL": str(self.store / EVERY_OWNER),
             **({"GIT_INDEX_FILE": str(index)} if index else {}),
         }
-        return git.run(args, cwd=self.store, env=env, **how)
+        return git.run(
+            args,
+            cwd=self.store,
+            env=env,
+            stdin=stdin,
+            check=check,
+            deadline_s=min(most_s, left_s),
+            memory_bytes=self.memory_bytes,
+        )
+
+    def paths(self, command: str, *args: str) -> list[str]:
+        """Return the paths that a command of git lists."""
+        listed = self.git(command, "-z", *args).stdout
+        return [*filter(None, os.fsdecode(listed).split("\0"))]
 
 
 def prepare_workspace(
@@ -326,11 +342,9 @@ IGNORES: Final = ".gitignore"
 def missing_content(workspace: Workspace) -> tuple[str, ...]:
     """Return the parts that a fresh checkout lacks, a sentence or two each."""
     folder = workspace.folder
-    listed: list[bytes] = []
-    if workspace.mentions(ATTRIBUTES.encode()):
-        asked = ("ls-files", "-z", "--", f":(glob)**/{ATTRIBUTES}")
-        listed = workspace.git(*asked).stdout.split(b"\0")
-    files = (folder / os.fsdecode(each) for each in listed if each)
+    is_there = workspace.mentions(ATTRIBUTES.encode())
+    asked = ("ls-files", "--", f":(glob)**/{ATTRIBUTES}")
+    files = (folder / each for each in (workspace.paths(*asked) if is_there else ()))
     has_lfs = any(b"filter=lfs" in read_hostile(file, _READ_BYTES) for file in files)
     has_modules = bool(read_hostile(folder / ".gitmodules", _READ_BYTES))
     return (*((SUBMODULES,) if has_modules else ()), *((LFS,) if has_lfs else ()))

@@ -51,9 +51,8 @@ ENGINES_ASKED: Final = tuple(
 
 def dialect(engine: Engine) -> str:
     spec = EngineSpec(type=engine.type, model=engine.model)
-    found = Call(ROWS[engine.type], spec, endpoint="http://127.0.0.1").vendor
-    assert found is not None
-    return found.dialect
+    call = Call(ROWS[engine.type], spec, endpoint="http://127.0.0.1")
+    return call.vendor.dialect
 
 
 def kept() -> dict[str, Any]:

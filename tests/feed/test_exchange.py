@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.inputs.job_inputs import OidcAddress, oidc_address_in
+from runner.inputs.job_inputs import FeedAddress, feed_in
 from runner.session import feed_client
 from runner.session.feed_client import OidcExchange, OutputSender
 from tests.feed.hall import JOB, REPO, SESSION, hall, running
@@ -35,7 +35,8 @@ async def test_a_job_is_let_in_and_again_by_the_next_bot(
     rules = running()
     with held_port() as port:
         url = f"http://127.0.0.1:{port}"
-        way = OidcExchange(OidcAddress(url, f"{REPO}/{SESSION}", github.asks_url, ASKS))
+        place = f"{url}/feed/v1/{REPO}/{SESSION}"
+        way = OidcExchange(FeedAddress(place, ASKS, github.asks_url, url))
         with OutputSender(way) as feed:
             first, second = tmp_path / "first", tmp_path / "second"
             for folder, said in ((first, "one\n"), (second, "two\n")):
@@ -49,13 +50,13 @@ async def test_a_job_is_let_in_and_again_by_the_next_bot(
 
 
 def test_the_way_is_found_in_the_jobs_environment() -> None:
-    found = oidc_address_in(GIVEN, "fix-7/1/1")
+    found = feed_in(GIVEN, "fix-7/1/1")
 
-    assert found == OidcAddress(
-        "https://brat.example.com",
-        "pat/project/fix-7/1/1",
-        GIVEN["ACTIONS_ID_TOKEN_REQUEST_URL"],
+    assert found == FeedAddress(
+        "https://brat.example.com/feed/v1/pat/project/fix-7/1/1",
         ASKS,
+        GIVEN["ACTIONS_ID_TOKEN_REQUEST_URL"],
+        "https://brat.example.com",
     )
     assert ASKS not in repr(found)
 
@@ -70,4 +71,4 @@ def test_the_way_is_found_in_the_jobs_environment() -> None:
     ("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "a\r\nb"),
 )
 def test_what_makes_no_sense_there_leads_nowhere(name: str, value: str) -> None:
-    assert oidc_address_in(GIVEN | {name: value}, "fix-7/1/1") is None
+    assert feed_in(GIVEN | {name: value}, "fix-7/1/1") is None

@@ -1,6 +1,7 @@
 """What reaches an agent, and what its kind of engine adds to it."""
 
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -11,9 +12,10 @@ from runner.box.surroundings import TOOL_CHOICES, TOOL_FOLDERS
 from runner.engines import ENGINES
 from runner.engines.row import Call, Vendor
 from runner.inputs import job_inputs
-from runner.session.engine_run import Job, environment_of, secrets_of
+from runner.proxy.proxy_protocol import ProxyOrder
+from runner.session.proxy_client import ProxyClient
 from runner.session.result_folder import Folder
-from runner.session.session_run import BAD_INPUT
+from runner.session.session_run import BAD_INPUT, Session, secrets_of
 from tests.documents.engine_tables import VARIABLES
 from tests.runner.job import TOKEN, Forge
 from tests.world.program import ran
@@ -41,8 +43,9 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
     spec = replace(started.engine, secret="TEAM_KEY")
     call = Call(row, spec, tmp_path / "p", tmp_path / "home").with_key(told.offered)
     folder = Folder(tmp_path / "result", started, lambda: 0)
-    job = Job(told, started, tmp_path, tmp_path, folder, Redaction(()), Stop())
-    env = environment_of(job, call)
+    own = told, started, tmp_path, tmp_path, folder, Redaction(()), Stop()
+    with closing(ProxyClient(ProxyOrder(), {}, is_boxed=True)) as proxy:
+        env = Session(*own, call=call, proxy=proxy).engine_environment()
 
     assert env["MODEL_KEY"] == "key-0123456789"
     assert env["ENGINE_HOME"] == str(tmp_path / "home/engine")

@@ -11,7 +11,7 @@ import pytest
 from runner.box.supervisor import Ending, Order, Source, Stop, Stream, supervise
 from runner.engines.engine_events import Cost, Result, Said, Usage
 from runner.inputs.job_inputs import Message
-from runner.session.engine_run import Since, Steering
+from runner.session.session_run import Steering
 
 ECHO = """
 import sys
@@ -126,7 +126,7 @@ def test_a_message_that_comes_with_the_end_is_still_said() -> None:
 
 
 def test_what_is_counted_from_the_start_is_told_as_what_is_new() -> None:
-    since = Since()
+    steering = Steering(b"go\n", Box(), worded)
     counts: list[Said] = [
         Usage(model="m", input_tokens=10, output_tokens=1),
         Cost(usd=0.5),
@@ -135,7 +135,7 @@ def test_what_is_counted_from_the_start_is_told_as_what_is_new() -> None:
         Cost(usd=0.75),
     ]
 
-    assert [since(each) for each in counts] == [
+    assert [steering.note(each) for each in counts] == [
         Usage(model="m", input_tokens=10, output_tokens=1),
         Cost(usd=0.5),
         Usage(model="m", input_tokens=20),

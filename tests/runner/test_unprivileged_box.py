@@ -14,7 +14,7 @@ import pytest
 
 from convoy.model.session_result import Walls
 from runner.box import agent_box, landlock, seccomp
-from runner.box.agent_box import NetworkExit, Room, boxed
+from runner.box.agent_box import Room, boxed
 from runner.box.root_folder import HIDDEN, WRITABLE
 from runner.box.surroundings import Sight
 from tests.attacks.environments import PREFIXES
@@ -60,7 +60,7 @@ def start(
     home.mkdir(exist_ok=True)
     sight = Sight(path=os.environ["PATH"], shown=(ATTEMPTS,))
     room = Room(folder, home, home, sight)
-    way = None if ports is None else NetworkExit(theirs.fileno(), ports)
+    way = () if ports is None else (theirs.fileno(), *ports)
     with ours, theirs, boxed(program, room, way) as box:
         done = ran([*PREFIXES[machine], *box.argv], cwd=folder, pass_fds=box.fds)
         report = box.report()

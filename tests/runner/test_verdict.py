@@ -3,8 +3,10 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from convoy.gate import PathChange
+from convoy.model.records import EngineSpec
 from convoy.model.session_result import WALL_NAMES, Walls, missing_walls
 from runner.box.agent_box import read_report
 from runner.box.supervisor import Ending
@@ -12,6 +14,7 @@ from runner.engines.engine_events import Error
 from runner.engines.output_reader import Report
 from runner.session.session_verdict import Seen, conclude
 from runner.workspace.attempt_commits import Work
+from tests.runner.test_prompt import started
 from tests.world.cases import looped
 
 WELL = Ending(exit_code=0, seconds=1.0)
@@ -25,11 +28,12 @@ def judged(
     ending: Ending = WELL,
     report: Report = DONE,
     work: Work = ONE,
-    refusals: tuple[str, ...] = (),
     *,
     goes_on: bool = False,
 ) -> tuple[str, str]:
-    found = conclude(Seen(ending, report, work, refusals, 5, 3, goes_on=goes_on))
+    spec = EngineSpec(type="shell", timeout_s=5)
+    task = replace(started("Do it."), engine=spec, salvaged=int(goes_on))
+    found = conclude(Seen(task, ending, report, work))
     return found.conclusion, found.why
 
 
@@ -77,7 +81,9 @@ def judged(
         "failure: 2 of the agent's processes could not be killed.": judged(
             ending=Ending(exit_code=0, survivors=2)
         ),
-        "failure: Too large.": judged(refusals=("Too large.", "Protected.")),
+        "failure: Too large.": judged(
+            work=replace(ONE, leaks=("Too large.", "Protected."))
+        ),
         "failure: Lost.": judged(work=Work(faults=("Lost.",))),
     }.items()
 )

@@ -27,7 +27,7 @@ from brat.forge.storage.git_storage import Bare
 from grite import git, outbound
 from grite.errors import BratError, GitFailed, Unavailable
 from runner.box import agent_box, surroundings
-from runner.box.agent_box import Box, BoxReport, Room, boxed
+from runner.box.agent_box import Box, BoxReport, NetworkExit, Room, boxed
 from runner.box.surroundings import Sight
 from runner.proxy.proxy_protocol import REGISTRIES, ProxyOrder, reachable_hosts
 from runner.session.proxy_client import ProxyClient
@@ -354,7 +354,7 @@ class CiBox:
         hosts = reachable_hosts(self._settings.egress, by_default=False)
         if self._settings.egress is None:
             hosts = REGISTRIES
-        way = None
+        way: NetworkExit = ()
         if hosts is not None and self._room.is_boxed:
             offered = outbound.here().variables
             proxy = ProxyClient(ProxyOrder(egress=hosts), offered, is_boxed=True)

@@ -12,6 +12,7 @@ from runner.session.session_verdict import Seen, conclude
 from runner.workspace.attempt_commits import Work
 from tests.runner.engines.hearing import SAMPLES, heard
 from tests.runner.job import Forge, Left, git
+from tests.runner.test_prompt import started
 from tests.world.cases import looped
 
 pytestmark = pytest.mark.layer("landing")
@@ -61,7 +62,8 @@ def test_a_session_ends_as(
     sample: str, exit_code: int, work: Work, outcome: str, conclusion: str
 ) -> None:
     report = heard(sample, exit_code=exit_code).report
-    found = conclude(Seen(Ending(exit_code=exit_code), report, work, (), 600, 600))
+    ending, task = Ending(exit_code=exit_code), started("Do it.")
+    found = conclude(Seen(task, ending, report, work))
 
     assert (found.outcome, found.conclusion) == (outcome, conclusion)
 

@@ -13,7 +13,6 @@ from runner.engines.row import (
     Call,
     Key,
     Row,
-    Vendor,
     chatgpt_account,
 )
 from tests.world.cases import looped
@@ -48,12 +47,6 @@ def told(row: Row, one: Call) -> dict[str, str]:
     return {**one.reached_by(), **row.sets(one), **row.files(one)}
 
 
-def chosen(row: Row, one: Call) -> Vendor:
-    vendor = one.vendor
-    assert vendor is not None
-    return vendor
-
-
 @each_row
 def test_the_model_and_what_is_configured_are_arguments(row: Row) -> None:
     argv = row.argv(call(row))
@@ -65,7 +58,7 @@ def test_the_model_and_what_is_configured_are_arguments(row: Row) -> None:
 
 @each_row
 def test_a_key_is_in_no_argument(row: Row) -> None:
-    vendor = chosen(row, call(row))
+    vendor = call(row).vendor
     one = keyed(row, call(row), **{vendor.key: SECRET})
 
     assert not any(SECRET in word for word in row.argv(one))
@@ -74,7 +67,7 @@ def test_a_key_is_in_no_argument(row: Row) -> None:
 
 @each_row
 def test_the_configured_variable_is_the_only_one_that_counts(row: Row) -> None:
-    vendor = chosen(row, call(row))
+    vendor = call(row).vendor
     one = keyed(row, call(row, secret="TEAM_KEY"), TEAM_KEY=SECRET, **{vendor.key: "x"})
 
     assert one.reached_by()[vendor.key] == SECRET
@@ -84,11 +77,11 @@ def test_the_configured_variable_is_the_only_one_that_counts(row: Row) -> None:
 @each_row
 def test_a_stand_in_for_the_vendor_is_told_and_needs_no_key(row: Row) -> None:
     one = keyed(row, call(row))
-    vendor = chosen(row, one)
+    vendor = one.vendor
 
     everything = " ".join([*row.argv(one), *told(row, one).values()])
     assert URL + vendor.path in everything
-    assert one.server(vendor) == URL + vendor.path
+    assert one.server == URL + vendor.path
     assert one.missing_key() == ""
 
 
@@ -99,7 +92,7 @@ def test_a_missing_key_is_said_by_the_variables_name(row: Row) -> None:
     assert URL not in " ".join([*row.argv(alone), *told(row, alone).values()])
     named = keyed(row, call(row, endpoint=False, secret="TEAM_KEY"))
 
-    assert f"in the variable {chosen(row, usual).key}" in usual.missing_key()
+    assert f"in the variable {usual.vendor.key}" in usual.missing_key()
     assert "in the variable TEAM_KEY, which is not set" in named.missing_key()
 
 
@@ -131,7 +124,7 @@ def test_a_subscriptions_token_keeps_its_own_name() -> None:
 )
 def test_a_model_chooses_its_vendor(name: str, model: str | None, key: str) -> None:
     row = ENGINES[name]
-    vendor = chosen(row, call(row, model=model, endpoint=False))
+    vendor = call(row, model=model, endpoint=False).vendor
 
     assert (vendor.secret or vendor.key) == key
 
@@ -157,11 +150,10 @@ def test_an_address_stands_in_for_the_vendor_and_a_stand_in_keeps_its_path(
 ) -> None:
     row = ENGINES[name]
     one = call(row, model=model, url=url, endpoint=False)
-    vendor = chosen(row, one)
 
-    assert one.upstream(vendor) == asked
+    assert one.upstream == asked
     elsewhere = URL + urlsplit(asked[0]).path
-    assert replace(one, endpoint=URL).upstream(vendor) == (elsewhere, asked[1])
+    assert replace(one, endpoint=URL).upstream == (elsewhere, asked[1])
 
 
 def test_a_chatgpt_login_is_asked_for_the_account_that_its_token_names() -> None:
