@@ -44,19 +44,6 @@ def test_a_plan_waits_for_a_person_once_and_then_is_carried_out() -> None:
         assert why(rules.ask(ApprovePlan(convoy=convoy, by="bea"))) == told
 
 
-def test_work_merges_when_enough_others_approve_it() -> None:
-    rules = reviewed()
-    assert rules.kept(1) == "2 more approvals of its work"
-
-    rules.do(approval("bea"))
-    assert not landing.waiting_to_merge(rules.convoy)
-    rules.do(approval("cleo", "aaaaaaa"))
-
-    assert landing.waiting_to_merge(rules.convoy) == (rules.task(1),)
-    rules.offered(1, sha("a"), sha("0"))
-    rules.landed_as(1, sha("a"))
-
-
 @looped("ann", "Ann")
 def test_who_asked_for_the_work_does_not_approve_it(by: str) -> None:
     refused = reviewed().ask(approval(by))

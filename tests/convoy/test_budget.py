@@ -15,7 +15,6 @@ from convoy.rules.plans import estimate
 from convoy.rules.starting import StartTask, moment
 from convoy.views.reasons import convoy_reasons, plan_waits, reasons, waits_for
 from tests.convoy.room import due
-from tests.world.cases import looped
 from tests.world.rules import (
     NAME,
     Rules,
@@ -94,11 +93,6 @@ def test_a_person_who_says_retry_pays_for_one_more_attempt() -> None:
 
     assert owed(rules) == {1: "", 2: ""}
     assert owed(failed(rules.started(1), 1, 0.5))[1]
-
-
-@looped({}, {"task": 1.0, "convoy": 5.0})
-def test_below_its_budget_a_task_is_tried_again(budget: dict[str, float]) -> None:
-    assert owed(failed(planned(**budget).started(1), 1, 0.99)) == {1: "", 2: ""}
 
 
 DAY_MS = 86_400_000

@@ -182,19 +182,6 @@ def test_red_work_goes_back_with_what_ci_said() -> None:
     assert task.pull == 11, "its pull request stays"
 
 
-def test_the_convoy_offers_itself_when_its_last_task_settles() -> None:
-    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-    assert f"pull:{NAME}/0" not in rules.state.intents
-
-    rules.dropped(2, "not wanted")
-
-    assert f"pull:{NAME}/0" in rules.state.intents
-
-    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a")).started(2)
-    rules.failed("cancelled by ann")
-    assert rules.states == ["merged", "dropped"]
-
-
 def test_a_convoy_that_landed_is_complete() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(

@@ -188,12 +188,11 @@ NONE = Mishap("none", 0)
 
 
 def played(
-    season: str, text: str = "- [ ] Task 1", approvals: int = 0
+    season: str, text: str = "- [ ] Task 1"
 ) -> Callable[[Callable[[Machine], None]], Callable[[], None]]:
     """Let Hypothesis run a story to its end, whose steps draw from it."""
     settings = Settings(
         engines={"default": EngineSpec(type="shell", max_sessions=8)},
-        approvals=approvals,
     )
 
     def decorate(story: Callable[[Machine], None]) -> Callable[[], None]:
@@ -244,25 +243,6 @@ def test_what_a_comment_tells_of_labels_is_tried_as_the_comment(
     ticks(machine, Mishap("sleeps", 0))
 
     assert [*machine.forge.state.set_aside] == ["show/convoy-1/comment"]
-
-
-@played("commands and deeds", approvals=1)
-def test_work_done_anew_after_a_merge_by_hand_is_shown(machine: Machine) -> None:
-    machine.all_sessions_end_alike(how="good", mishap=Mishap("dies", 3))
-    assert "pull:convoy-1/1" in machine.forge.state.intents, "it knows what it opened"
-    machine.merges_by_hand(number=0)
-    machine.somebody_wants_work_changed(number=0)
-    ticks(machine, NONE)
-    machine.answers_for_a_push(_number=0)
-    ticks(machine, NONE, NONE, NONE)
-    ((_, task),) = machine.tasks("running")
-    assert task.set_aside is None, "it asks for none without commits"
-
-    machine.teardown()
-
-    head = "convoy/convoy-1/task-1"
-    shown = [pull.state for pull in machine.forge.pulls if pull.head == head]
-    assert shown == ["merged", "merged"]
 
 
 @played("deeds")

@@ -1,7 +1,5 @@
 """What CI says of a commit, from the check runs a forge reports."""
 
-from itertools import permutations
-
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
@@ -136,25 +134,6 @@ def test_what_is_reported_makes_one_verdict(
     given: str, reported: list[Check], required: tuple[str, ...]
 ) -> None:
     assert verdict(*reported, required=required) == given
-
-
-@looped(*map(list, permutations(range(3))))
-def test_of_a_check_that_ran_again_the_newest_counts(order: list[int]) -> None:
-    runs = [check(1), check(2, said="failure"), check(3)]
-
-    assert verdict(*(runs[place] for place in order)) == "green"
-    assert verdict(*runs[:2]) == "red"
-    assert verdict(*runs, check(4, "test", "running")) == "pending"
-
-
-def test_green_names_what_counted_and_what_is_not_required_does_not() -> None:
-    by = dict.fromkeys(("lint", "test"), "github-actions")
-    assert judge([check(1), check(2, "lint")], (), OWN) == Checks(
-        verdict="green", names=("lint", "test"), reporters=by
-    )
-    others = check(2, "docs", "failure"), check(3, "slow", "running")
-    seen = judge([check(1), *others], ("test",), OWN)
-    assert (seen.verdict, seen.names) == ("green", ("test",))
 
 
 def test_the_red_ones_say_what_was_wrong() -> None:

@@ -12,9 +12,8 @@ from convoy.model.session_result import (
 )
 from convoy.owed import Begin, Pause
 from convoy.owed.owed import TOO_MANY
-from convoy.rules.starting import StartTask
 from tests.convoy.room import begins, due
-from tests.world.rules import NAME, Rules, made, sha, spec
+from tests.world.rules import NAME, Rules, sha, spec
 
 WHY = "The vendor's rate limit was reached: too many requests."
 
@@ -28,43 +27,9 @@ def limited(asked_s: float = 0.0) -> Rules:
     return outage(Rules().planned(spec(1)).started(1), asked_s)
 
 
-def start(now: int) -> StartTask:
-    return made(StartTask, now=now)
-
-
 def starts(rules: Rules, now: int) -> bool:
     """Whether the plan starts anything then."""
     return any(isinstance(action, Begin) for action in due(rules, now=now))
-
-
-def test_it_spends_no_attempt_and_tells_the_next_one_nothing() -> None:
-    task = limited().task(1)
-
-    assert (task.state, task.cause, task.spent, task.notes) == (
-        *("queued", "outage", 0),
-        (),
-    )
-    assert (task.started, task.why) == (1, WHY)
-
-    rules = limited()  # another end forgets the outages
-    rules.now = rules.task(1).not_before
-    rules.started(1).refused(1)
-    task = rules.task(1)
-    assert (task.outages, task.not_before, task.spent) == (0, 0, 1)
-
-
-def test_the_task_waits_its_time_in_the_plan_and_in_the_rules() -> None:
-    rules = limited(asked_s=60)
-    until = rules.task(1).not_before
-
-    assert until >= rules.now - 1_000 + 60_000
-    assert not starts(rules, until - 1)
-    assert starts(rules, until)
-    said = rules.reasons(1)[1]
-    assert said.startswith("it is waiting for the model's vendor until 1970-01-01 00:1")
-    assert said.endswith(WHY)
-    assert rules.ask(start(until - 1))
-    assert rules.ask(start(until)) is None
 
 
 def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:

@@ -1,4 +1,4 @@
-"""Who may start, and the chain of candidates that wait to land."""
+"""The chain of candidates that wait to land, and what may land."""
 
 from typing import Any
 
@@ -6,32 +6,12 @@ from msgspec.structs import replace
 
 from convoy.events.forge_actions import ActionDone
 from convoy.rules import landing
-from convoy.rules.starting import blocking_leases, moment
 from convoy.rules.target import FailSync
 from tests.convoy.room import in_review, why
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 TIP = sha("0")
-
-
-def test_leases_on_a_folder_keep_out_what_is_in_it() -> None:
-    rules = Rules().planned(
-        spec(1, paths=("src/",), needs=("port:80",)),
-        spec(2, paths=("src/a/b.py",)),
-        spec(3, paths=("srcs/a.py",)),
-        spec(4, needs=("port:80",)),
-        spec(5),
-    )
-    rules.started(1)
-
-    at = moment(rules.state, rules.now)
-    held = {
-        task.number: [one.resource for one in blocking_leases(at.leases, task)]
-        for task in rules.convoy.tasks[1:]
-    }
-
-    assert held == {2: ["path:src/"], 3: [], 4: ["port:80"], 5: []}
 
 
 def test_each_candidate_stands_on_the_one_ahead() -> None:

@@ -35,16 +35,6 @@ def never_begun() -> Rules:
     return rules.do(ItemSetAside(item=FIRST, why="the forge says no"))
 
 
-def test_a_session_that_never_began_leaves_its_slot_to_another_task_for_a_time() -> (
-    None
-):
-    rules = never_begun()
-    assert owed(rules) == [Begin(NAME, 2, sha("0"))]
-
-    rules.now += MINUTE_MS
-    assert owed(rules) == [TRIED]
-
-
 @looped(None, ItemTakenUp(item=FIRST, by="ann"))
 def test_it_is_tried_again_only_when_a_slot_is_free(retry: ItemTakenUp | None) -> None:
     rules = never_begun().started(2)

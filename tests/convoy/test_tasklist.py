@@ -275,13 +275,6 @@ def test_more_tasks_than_a_convoy_may_have_are_refused() -> None:
     )
 
 
-def test_a_ticked_item_is_never_a_fault() -> None:
-    text = "- [x] a (after 9) engine: gone paths: /x\n- [ ] b (after 1)"
-
-    assert only(text).after == ()
-    assert only("- [x] a (after 2)\n- [ ] b (after 1)").number == 2
-
-
 # --- text is data -------------------------------------------------------------------
 
 

@@ -16,8 +16,6 @@ from convoy.rules.verdict import Checks
 from tests.convoy.room import BASE, due
 from tests.world.rules import NAME, Rules, made, sha, spec
 
-ON_ONE = (Turn(1, ("a.py",)),)
-
 
 def surprised(**given: object) -> Rules:
     """Return rules where task 1 touched a.py, and 2 and 3 are to touch it."""
@@ -63,18 +61,6 @@ def queue(rules: Rules) -> list[int]:
 
 
 # --- who has not begun ----------------------------------------------------------------
-
-
-def test_who_has_not_begun_waits_for_what_is_found_to_be_touched() -> None:
-    rules = surprised()
-
-    found = turns(rules.convoy)
-    assert found[2] == ON_ONE
-    assert found[3] == (*ON_ONE, Turn(2, ("a.py",)))
-    assert begins(rules) == [4, 5]
-    assert rules.waits(2) == ("task 1 to land first (both touch a.py)")
-    said = rules.reasons(2)
-    assert "it is waiting for task 1 to land first (both touch a.py)" in said
 
 
 def test_it_starts_from_the_others_candidate_while_ci_judges_that() -> None:

@@ -1,7 +1,6 @@
-"""What an agent's tests can do to the machine of the person whose CI runs them."""
+"""What CI finds of the machine of the person who runs it, and what it leaves there."""
 
 import os
-import socket
 import threading
 import venv
 from pathlib import Path
@@ -18,68 +17,6 @@ from convoy.text.project_tests import headline
 from runner.box import surroundings
 from tests.forge.test_ci import judged, push
 from tests.world.forge import Town, until
-
-ATTACK = """\
-import os, pathlib, signal, socket, urllib.request
-key, later, port, process, forge = {told!r}
-def tried(name, attempt):
-    try:
-        attempt()
-    except Exception as error:
-        print(name, type(error).__name__)
-    else:
-        print(name, "done")
-tried("read", lambda: pathlib.Path(key).read_text())
-tried("delete", lambda: pathlib.Path(key).unlink())
-tried("append", lambda: pathlib.Path(later).open("a").write("PATH=/evil"))
-tried("forge", lambda: [*pathlib.Path(forge).iterdir()][0].read_bytes())
-tried("connect", lambda: socket.create_connection(("127.0.0.1", port), 300))
-tried("signal", lambda: os.kill(process, 0))
-tried("ask", lambda: urllib.request.urlopen("http://example.test/", timeout=5))
-pathlib.Path("own").write_text("x")
-"""
-NAMES = ("read", "delete", "append", "forge", "connect", "signal", "ask")
-
-
-async def attacked(
-    here: Town, home: Path, monkeypatch: pytest.MonkeyPatch, box: str
-) -> dict[str, str]:
-    """Let a commit attack the person's machine; return how each attempt ended."""
-    key, later = home / ".ssh/id_ed25519", home / "set_env"
-    key.parent.mkdir(parents=True)
-    key.write_text("a key")
-    later.write_text("")
-    monkeypatch.setenv("HOME", str(home))
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        folder = str(here.forge.folder)
-        told = (str(key), str(later), port, os.getpid(), folder)
-        here.judge("python3 -I attack.py", box=box)
-        _, commit = await push(here, ATTACK.format(told=told), name="attack.py")
-        check = await judged(here, commit)
-    assert check["conclusion"] == "success", check["output"]
-    return dict(line.split() for line in check["output"]["text"].splitlines())
-
-
-async def test_an_agents_test_gets_nothing_of_the_person(
-    here: Town, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = await attacked(here, tmp_path / "person", monkeypatch, "on")
-
-    assert "done" not in found.values()
-    assert tuple(found) == NAMES
-    assert (tmp_path / "person/.ssh/id_ed25519").read_text() == "a key"
-
-
-async def test_without_a_box_it_would(
-    here: Town, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = await attacked(here, tmp_path / "person", monkeypatch, "off")
-
-    stolen = {name for name, ended in found.items() if ended == "done"}
-    assert {"read", "delete", "append", "connect", "signal"} <= stolen
-    assert not (tmp_path / "person/.ssh/id_ed25519").exists()
-
 
 TOOLS: tuple[tuple[str, dict[str, str], str], ...] = (
     # what stands in the home, a variable of the terminal, and what then ends with 0
