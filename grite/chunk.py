@@ -11,6 +11,7 @@ does. It gets all of the entry or an error, as half a hand-off is none.
 
 import re
 import reprlib
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -86,50 +87,67 @@ def decode(data: bytes) -> Chunk:
     return Chunk(tuple(events), tuple(faults))
 
 
-_ROW: Final = re.compile(
-    rb"\x88\x58\x20(.{32})"  # its id
-    rb"\x50(.{16})\x50(.{16})"  # issue and actor
-    rb"\x1b(?!\0{4})(.{8})\xf6"  # its time, from 1970-02-19 on; no parent
-    rb"([\x03-\x06])\x81",
-    re.DOTALL,
-)
+_ROW: Final = struct.Struct(">3s32sB16sB16sBQBH")
+"""Up to its text: its id, issue, actor and time, each after its head; no parent; and
+its kind with the head of its fields."""
+_HEADS: Final = (b"\x88\x58\x20", 0x50, 0x50, 0x1B, 0xF6)
 _ISSUE_AT: Final = 3 + HASH_BYTES
-_KINDS: Final[dict[bytes, Callable[..., event.KnownKind]]] = {
-    b"\x03": event.CommentAdded,
-    b"\x04": event.LabelAdded,
-    b"\x05": event.LabelRemoved,
-    b"\x06": event.StateChanged,
+_HASH: Final = blake2b(b"\x87\x01", digest_size=HASH_BYTES)
+"""Of how the array begins whose hash is an event's id; the rest stands in a chunk."""
+_KINDS: Final[dict[int, Callable[..., event.Kind]]] = {
+    0x0381: event.CommentAdded,
+    0x0481: event.LabelAdded,
+    0x0581: event.LabelRemoved,
+    0x0681: event.StateChanged,
 }
 _TEXT, _ARRAY, _NULL = 0x60, 0x80, 0xF6
+_PAYLOAD_MOST: Final = 10_000  # bytes, of one that is more than a text
 
 
 def _plain_events(data: bytes) -> tuple[Event, ...] | None:
     """Return the events of a chunk of the usual form, all of them verified.
 
-    Each is one text, and its id is the hash of bytes that stand in the chunk: nothing
-    is encoded again. None: one has another form, is not canonical CBOR, or does not
+    The id of each is the hash of bytes that stand in the chunk: nearly nothing is
+    encoded again. None: one has another form, is not canonical CBOR, or does not
     verify. The general way, twice as long, says which, and what is wrong.
     """
     events: list[Event] = []
     try:
         rows, at = _length(data, len(HEADER), _ARRAY)
         for _ in range(rows):
-            row = _ROW.match(data, at)
-            if row is None:
+            first, stored, second, issue, third, actor, fourth, ts, parent, form = (
+                _ROW.unpack_from(data, at)
+            )
+            if (first, second, third, fourth, parent) != _HEADS or not ts >> 32:
+                return None  # a time in 1970 has a shorter head
+            if form in _KINDS:
+                size, begin = _length(data, at + _ROW.size, _TEXT)
+                end = begin + size
+                kind = _KINDS[form](data[begin:end].decode())
+            else:
+                kind, end = _kind(data, at + _ROW.size - 2)
+            found = _HASH.copy()
+            found.update(data[at + _ISSUE_AT : end])
+            if data[end] != _NULL or found.digest() != stored:
                 return None
-            stored, issue, actor, ts, tag = row.groups()
-            size, begin = _length(data, row.end(), _TEXT)
-            end = begin + size
-            preimage = b"\x87\x01" + data[at + _ISSUE_AT : end]
-            found = blake2b(preimage, digest_size=HASH_BYTES).digest()
-            if data[end] != _NULL or found != stored:
-                return None
-            kind = _KINDS[tag](data[begin:end].decode())
-            events.append(Event(issue, actor, int.from_bytes(ts), kind))
+            events.append(Event(issue, actor, ts, kind))
             at = end + 1
-    except (IndexError, ValueError):  # it ends too soon, or is not what it should be
+    except (IndexError, ValueError, struct.error, Corrupt):
         return None
     return tuple(events)
+
+
+def _kind(data: bytes, at: int) -> tuple[event.Kind, int]:
+    """Return the kind whose tag is at `at`, and where its payload ends.
+
+    Raises `ValueError` or `Corrupt`: it is long, or not canonical CBOR.
+    """
+    payload = event.read_cbor(data[at + 1 : at + _PAYLOAD_MOST])
+    kind = kind_of(data[at], payload)
+    written = event.write_cbor(kind.tag) + event.write_cbor(payload_of(kind))
+    if not data.startswith(written, at):
+        raise ValueError("not as it is written")
+    return kind, at + len(written)
 
 
 def _length(data: bytes, at: int, major: int) -> tuple[int, int]:

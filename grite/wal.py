@@ -12,6 +12,7 @@ with the id, actor and time that it has.
 """
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -34,8 +35,8 @@ _PARENT: Final = b"\nparent "
 
 
 class Chain(Struct, frozen=True):
-    commits: list[str]
-    """Newest first."""
+    commits: dict[str, re.Match[bytes] | None]
+    """Newest first, with `entry.HEAD` in it; None: it begins in another way."""
     foreign: set[str]
     """Those that count for nothing: a commit that is not foreign lists them."""
     missing: str | None
@@ -71,11 +72,11 @@ def chain_since(repo: pygit2.Repository, head: str, since: str | None) -> Chain:
 
     Raises `Rewritten`: `head` does not descend from `since`, or lists it as foreign.
     """
-    commits: list[str] = []
+    commits: dict[str, re.Match[bytes] | None] = {}
     foreign: set[str] = set()
     at: str | None = head
     while at is not None and at != since:
-        commits.append(at)
+        commits[at] = None
         try:
             data = commit_bytes(repo, at)
         except Missing:
@@ -85,7 +86,8 @@ def chain_since(repo: pygit2.Repository, head: str, since: str | None) -> Chain:
             break
         if at not in foreign:
             foreign.update(foreign_in(data))
-        at = _parent(data)
+        commits[at] = begun = entry.HEAD.match(data)
+        at = begun["parent"].decode() if begun else _parent(data)
     if since is not None and (at != since or since in foreign):
         raise Rewritten(since, head)
     return Chain(commits, foreign, None)
@@ -222,11 +224,12 @@ class Log:
                 f"the log is incomplete: {missing} is missing; fetch it with: "
                 "git fetch --unshallow origin '+refs/grite/*:refs/grite/*'"
             )
+        packs = pygit2.OdbBackendPack(f"{self._repo.path}objects")
         return (
             entry.foreign(commit)
             if commit in found.foreign
-            else entry.read(self._repo, commit)
-            for commit in reversed(found.commits)
+            else entry.read(self._repo, commit, begun and (begun, packs))
+            for commit, begun in reversed(found.commits.items())
         )
 
     def newest(self, head: str) -> Iterator[Entry]:

@@ -270,11 +270,11 @@ class Clone:
     def lost_commit(self, tip: str | None) -> str | None:
         """Return the newest known commit that counts and that the log lost."""
         log = (
-            Chain([], set(), None)
+            Chain({}, set(), None)
             if tip is None
             else chain_since(self.objects, tip, None)
         )
-        here = log.commits[:-1] if log.missing else log.commits
+        here = [*log.commits][: -1 if log.missing else None]
         # The history of a shallow clone ends: what is older is not lost.
         oldest = self._date(here[-1]) if log.missing and here else -1
         lost = [commit for commit in self.witnesses if commit not in set(here)]

@@ -158,20 +158,18 @@ def fold(
             continue
         fact = fact_of(event.kind.body)
         actor = event.actor.hex()
-        if fact is None or isinstance(fact, Claim):
+        if actor not in state.bots and not isinstance(fact, BotStarted):
             continue
-        if not isinstance(fact, BotStarted) and actor not in state.bots:
-            continue
-        if isinstance(fact, UnknownFact):
+        if isinstance(fact, Event):
+            state = _stepped(state, fact, actor, Moment(commit, event.ts))
+        elif isinstance(fact, UnknownFact):
             state = replace(state, unknown=(*state.unknown, fact.type))
-            continue
-        state = _stepped(state, fact, actor, Moment(commit, event.ts))
     return state
 
 
 def _stepped(state: State, fact: Event, actor: str, moment: Moment) -> State:
     state = replace(state, moment=moment)
-    if isinstance(fact, BotStarted):
+    if type(fact) is BotStarted:  # it has no subclass, and this is asked of each event
         return replace(state, bots=state.bots | {actor})
     return fact.change(state)
 
@@ -270,7 +268,8 @@ def packed(state: State) -> State:
     at = state.moment.at
     convoys = state.convoys.packing(
         lambda convoy: convoy.rests(at),
-        lambda it: Packed(it.summary, zlib.compress(_encode_convoy(it)), unpack),
+        # Level 4 takes half the time of the usual 6, for a thirtieth more bytes.
+        lambda it: Packed(it.summary, zlib.compress(_encode_convoy(it), 4), unpack),
     )
     return msgspec.structs.replace(state, convoys=convoys)
 
