@@ -22,6 +22,7 @@ DONE, NOOP = Report("done"), Report("noop")
 SPENT = Error(kind="budget", message="Out of credit.")
 NOTHING = Work()
 ONE = Work("c" * 40, (PathChange("a", "000000", "100644"),))
+REFUSED = replace(ONE, leaks=("Too large.", "Protected."))
 
 
 def judged(
@@ -81,9 +82,7 @@ def judged(
         "failure: 2 of the agent's processes could not be killed.": judged(
             ending=Ending(exit_code=0, survivors=2)
         ),
-        "failure: Too large.": judged(
-            work=replace(ONE, leaks=("Too large.", "Protected."))
-        ),
+        "failure: Too large.": judged(work=REFUSED),
         "failure: Lost.": judged(work=Work(faults=("Lost.",))),
     }.items()
 )
