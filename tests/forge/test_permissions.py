@@ -1,13 +1,86 @@
-"""What the tokens of jobs may do is what their workflow asks for."""
+"""What a token lacks is refused, by GitHub's own table of permissions."""
+
+from collections.abc import Mapping, Sequence
 
 import pytest
+from msgspec import json
 from ruamel.yaml import YAML
 
 from brat.forge.resources.forge_records import Run
+from tests.world import npm
+from tests.world.github_forge.endpoint_permissions import (
+    ENDPOINTS,
+    shape,
+)
 from tests.world.github_forge.workflow_runs import LOOP_WORKFLOW, permissions_of
 from tests.world.readme import README
 
+NPM = README.parent / "tests/npm"
 WORKFLOW = README.parent / "workflows/brat-jobs.yml"
+"""Endpoints that no installation's token may use."""
+_REPO = "/repos/{owner}/{repo}"
+OLDER = {
+    "contents=read": (
+        "GET /actions/artifacts/{artifact_id}/zip",
+        "GET /actions/runs",
+        "GET /actions/runs/{run_id}",
+        "GET /actions/runs/{run_id}/artifacts",
+        "GET /actions/runs/{run_id}/jobs",
+        "GET /actions/workflows",
+        "GET /actions/workflows/{workflow_id}",
+        "GET /actions/workflows/{workflow_id}/runs",
+        "GET /commits/{ref}/check-runs",
+    ),
+    "contents=write": (
+        "POST /actions/runs/{run_id}/cancel",
+        "GET /actions/secrets",
+        "GET /actions/secrets/public-key",
+        "PUT /actions/secrets/{secret_name}",
+        "DELETE /actions/secrets/{secret_name}",
+    ),
+    "pull_requests=write": ("POST /issues/comments/{comment_id}/reactions",),
+    "single_file=read": ("GET /contents/{path}",),
+}
+"""What the package says beside our rows: it is older than GitHub's page."""
+NEWER = {
+    "contents=read": ("GET /pulls/{pull_number}",),
+    "contents=write,workflows=write": ("PATCH /git/refs/{ref}",),
+}
+"""What our rows say beside the package, as GitHub's page does."""
+
+
+@pytest.mark.needs("npm")
+def test_the_rows_are_githubs() -> None:
+    package = npm.installed(NPM) / "@octokit/app-permissions"
+    told = json.decode((package / "generated/api.github.com.json").read_bytes())
+    theirs = {
+        (shape(endpoint), f"{name}={level}")
+        for name, levels in told["permissions"].items()
+        for level in ("read", "write", "admin")
+        for endpoint in levels.get(level, ())
+    }
+    known = {endpoint for endpoint, _ in theirs}
+    ours = {
+        (shape(endpoint), one)
+        for endpoint, need in ENDPOINTS.items()
+        for one in need.split("; ")
+        if shape(endpoint) in known
+    }
+
+    served = {endpoint for endpoint, _ in ours}
+    assert {one for one in theirs if one[0] in served} - ours == rows(OLDER)
+    assert ours - theirs == rows(NEWER)
+
+
+def rows(said: Mapping[str, Sequence[str]]) -> set[tuple[str, str]]:
+    return {
+        (shape(one.replace(" ", f" {_REPO}", 1)), permission)
+        for permission, endpoints in said.items()
+        for one in endpoints
+    }
+
+
+# --- the tokens of jobs ---------------------------------------------------------------
 
 
 def asked_for(*jobs: str) -> dict[str, str]:
