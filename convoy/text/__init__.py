@@ -257,7 +257,7 @@ _OF_OTHERS: Final = re.compile(
 # What release-please, GitHub and others read, wherever a line begins with it.
 _TRAILERS: Final = re.compile(
     r"(?<=\n)(?!Brat-|Signed-off-by:)([ \t]*(?:[a-z]\w*(?:-\w+)+|breaking change))"
-    r"[ \t]*(?::|(?= #))",
+    r"(?:[ \t]*:?[ \t]*(?= #)|[ \t]*:)",
     re.IGNORECASE,
 )
 # `feat(x): `, `net/http: `, `[docs] `, `ABC-12 `: how projects begin their subjects.

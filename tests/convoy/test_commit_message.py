@@ -1,4 +1,4 @@
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from convoy.text import SIGNED_OFF, inert, squashed
 from tests.world.cases import looped
@@ -85,6 +85,7 @@ def test_a_squash_keeps_the_sessions_own_sign_off_and_no_other() -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES)))
+@example(["\n", "Release-As:", " ", "#close"])
 def test_twice_is_as_good_as_once(pieces: list[str]) -> None:
     once = inert(" ".join(pieces))
 
