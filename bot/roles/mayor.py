@@ -40,13 +40,13 @@ from convoy.model.task_graph import renumbered
 from convoy.owed import MakePlan
 from convoy.patterns import NO_PATTERN, PatternError
 from convoy.patterns.compiling import Compiled, Use, compiled
-from convoy.planner import planned_by, tasklist
+from convoy.planner import not_planned_by, tasklist
 from convoy.planner.issue_text import intake
 from convoy.planner.tasklist import MOST_TASKS, in_waves, plan_remarks
 from convoy.rules import sub_issues
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.sub_issues import list_fault, named_by
-from convoy.text import convoy_name, full_stop, shortened
+from convoy.text import convoy_name, full_stop
 from convoy.text.project_tests import propose_ci
 
 
@@ -246,8 +246,8 @@ def make_plan(draft: BotDraft, action: MakePlan) -> None:
         draft.submit(ConvoyFailed(convoy=convoy.name, why=str(error)))
         return
     if convoy.mayor and not convoy.pattern:
-        who, why = planned_by(convoy.settings.planner), convoy.mayor.why
-        planner = f"{planner}; the {who} did not make a plan: {shortened(why, 300)}"
+        why = not_planned_by(convoy.settings.planner, convoy.mayor.why)
+        planner = f"{planner}; {why}"
     plan_convoy = PlanConvoy(
         convoy=convoy.name,
         planner=planner,

@@ -26,6 +26,7 @@ from convoy.kinds import is_done
 from convoy.model.state import Convoy, State, Task
 from convoy.owed import Role, Show, item_of, role_of
 from convoy.owed.owed import owed_actions
+from convoy.planner import not_planned_by
 from convoy.rules.starting import is_kept, moment
 from convoy.text import shortened
 from convoy.views.interventions import Intervention, interventions, unread_issues
@@ -238,8 +239,9 @@ class News:
 
     def _tell_plan(self, convoy: Convoy) -> None:
         """Tell what a plan that nobody looks at before it starts should have been."""
-        _, _, unplanned = convoy.planner.partition("; ")
-        for each in filter(None, (unplanned, *convoy.warnings)):
+        planner, why = convoy.settings.planner, convoy.unplanned
+        unplanned = (not_planned_by(planner, why),) if why else ()
+        for each in (*unplanned, *convoy.warnings):
             self._tell(f"  warning: {each}")
 
 

@@ -320,6 +320,12 @@ class Convoy(Part, frozen=True, kw_only=True):
         return f"pull request #{self.pull}" if self.pull else "its landing"
 
     @property
+    def unplanned(self) -> str:
+        """Why who was to plan did not, so that its text is its plan; empty: it is."""
+        asked = self.mayor
+        return asked.why if asked and asked.state == "dropped" and self.tasks else ""
+
+    @property
     def next_number(self) -> int:
         return max((self.numbered, *(task.number for task in self.tasks))) + 1
 

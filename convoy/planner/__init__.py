@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from convoy.events.session_events import TaskStarted
 from convoy.model.records import PLANNER, TaskSpec
+from convoy.text import shortened
 
 FILE: Final = "plan.json"
 """The file in which the engine leaves its plan, at the top of its folder."""
@@ -78,6 +79,10 @@ def asked(started: TaskStarted) -> str:
 def planned_by(name: str) -> str:
     is_plugin = name.startswith(PLANNER)
     return f"planner {name.removeprefix(PLANNER)}" if is_plugin else f"engine {name}"
+
+
+def not_planned_by(name: str, why: str) -> str:
+    return f"the {planned_by(name)} did not make a plan: {shortened(why, 300)}"
 
 
 _CONTEXT: Final = "\n\nThis is task {number} of the issue "
