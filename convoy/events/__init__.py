@@ -96,7 +96,12 @@ class AboutConvoy:
 
     def live(self, state: State) -> Convoy:
         """Return its convoy, which has not ended."""
-        return live(state, self.convoy)
+        convoy = state.convoys.get(self.convoy)
+        if convoy is None:
+            raise Refusal(f"there is no convoy {self.convoy}")
+        if convoy.ended:
+            raise Refusal(f"{self.convoy} is {convoy.state}")
+        return convoy
 
     def in_state(self, state: State, wanted: str) -> Convoy:
         convoy = self.live(state)
@@ -111,12 +116,23 @@ class AboutTask(AboutConvoy):
     __slots__ = ()
     task: int
 
+    def planned(self, state: State) -> tuple[Convoy, Task]:
+        """Return a convoy that has not ended, and a task of its plan."""
+        convoy = self.live(state)
+        task = convoy.task(self.task)
+        if task is None:
+            raise Refusal(f"{self.convoy} has no task {self.task}")
+        return convoy, task
+
     def task_in(self, state: State, wanted: str) -> tuple[Convoy, Task]:
-        return task_in(state, self.convoy, self.task, wanted)
+        convoy, task = self.planned(state)
+        if task.state != wanted:
+            what = f"task {self.task} of {self.convoy}"
+            raise Refusal(f"{what} is {task.state}, not {wanted}")
+        return convoy, task
 
     def unsettled(self, state: State) -> tuple[Convoy, Task]:
-        """Return a convoy that has not ended, and a task of it that is not settled."""
-        convoy, task = _task_of(state, self.convoy, self.task)
+        convoy, task = self.planned(state)
         if task.settled:
             raise Refusal(f"task {self.task} is {task.state}")
         return convoy, task
@@ -240,28 +256,3 @@ def decided(command: Command, state: State) -> Events | Refusal:
         return command.decide(state)
     except Refusal as refusal:
         return refusal
-
-
-def live(state: State, name: str) -> Convoy:
-    """Return a convoy that has not ended."""
-    convoy = state.convoys.get(name)
-    if convoy is None:
-        raise Refusal(f"there is no convoy {name}")
-    if convoy.ended:
-        raise Refusal(f"{name} is {convoy.state}")
-    return convoy
-
-
-def task_in(state: State, name: str, number: int, wanted: str) -> tuple[Convoy, Task]:
-    convoy, task = _task_of(state, name, number)
-    if task.state != wanted:
-        raise Refusal(f"task {number} of {name} is {task.state}, not {wanted}")
-    return convoy, task
-
-
-def _task_of(state: State, name: str, number: int) -> tuple[Convoy, Task]:
-    convoy = live(state, name)
-    task = convoy.task(number)
-    if task is None:
-        raise Refusal(f"{name} has no task {number}")
-    return convoy, task
