@@ -250,13 +250,13 @@ def _unaffordable(convoy: Convoy, at: starting.Moment) -> Iterator[Action]:
     """
     name, until = convoy.name, starting.next_day(at.now)
     for task in convoy.spenders:
-        if starting.is_kept(convoy, task, at, {*starting.PASSING, "money"}):
-            continue
-        number, waits = task.number, task.not_before > at.now
-        if why := starting.overspent(convoy, task):
-            stop = people.BlockTask(convoy=name, task=number, why=why)
+        waits = {each.cause: each for each in starting.start_waits(convoy, task, at)}
+        number, others = task.number, waits.keys() - {*starting.PASSING, "money"}
+        if money := waits.get("money"):
+            stop = people.BlockTask(convoy=name, task=number, why=money.noted)
             yield Note("refinery", stop)
-        elif (why := starting.closed_today(convoy, task, at)) and not waits:
+        elif (day := waits.get("day")) and not others and task.not_before <= at.now:
+            why = day.noted
             wait = people.DeferTask(convoy=name, task=number, until=until, why=why)
             yield Note("witness", wait)
 
@@ -294,10 +294,8 @@ def starts(state: State, look: Look) -> Iterator[Action]:
         or state.may_try(ids.task_item(convoy.name, task.number), look.now)
     ]
     used = Counter(convoy.name for convoy, _ in running)
-    engines = Counter(task.spec.engine for _, task in running)
-    # A task waiting for its vendor keeps its slot: so an engine's slots go down with
-    # each outage, and come back one by one as the waits, which are spread, run out.
-    engines.update(starting.resting_engines(state, look.now))
+    resting = starting.resting_tasks(state, look.now)
+    slots = starting.Slots((task for _, task in running), resting)
     at = starting.moment(state, look.now)
     queues = {
         convoy.name: _in_start_order(convoy, [*_startable(convoy, at, look)])
@@ -305,22 +303,16 @@ def starts(state: State, look: Look) -> Iterator[Action]:
     }
     while waiting := [name for name, queue in queues.items() if queue]:
         name = min(waiting, key=lambda n: (state.convoys[n].priority, used[n]))
-        convoy = state.convoys[name]
-        if used.total() >= convoy.settings.max_sessions:
-            queues[name].clear()
-            continue
-        task = queues[name].popleft()
-        engine = task.spec.engine
-        if engines[engine] < convoy.settings.engines[engine].max_sessions:
+        convoy, task = state.convoys[name], queues[name].popleft()
+        if slots.take(convoy, task):
             used[name] += 1
-            engines[engine] += 1
             yield _begin(convoy, task, look)
 
 
 def taken_up(state: State, look: Look) -> Iterator[Note]:
     """Try tasks again whose time has come; a session that never began needs a slot."""
-    running = [task for each, task in state.running() if _has_slot(each, task, look)]
-    used, engines = len(running), Counter(task.spec.engine for task in running)
+    running = (task for each, task in state.running() if _has_slot(each, task, look))
+    slots = starting.Slots(running)
     for convoy in state.convoys.at_hand.values():
         is_due = state.may_try(ids.item("convoy", convoy.name), look.now)
         for task in convoy.tasks if is_due else ():
@@ -329,14 +321,9 @@ def taken_up(state: State, look: Look) -> Iterator[Note]:
                 continue
             if convoy.ended and attempt is None:
                 continue  # only what a session still holds
-            if attempt is not None and attempt.run is None:
-                engine = task.spec.engine
-                slots = convoy.settings.engines[engine].max_sessions
-                if used >= convoy.settings.max_sessions or engines[engine] >= slots:
-                    continue
-                used += 1
-                engines[engine] += 1
-            yield Note(None, ItemTakenUp(item=item))
+            unbegun = attempt is not None and attempt.run is None
+            if not unbegun or slots.take(convoy, task):
+                yield Note(None, ItemTakenUp(item=item))
 
 
 def _has_slot(convoy: Convoy, task: Task, look: Look) -> bool:

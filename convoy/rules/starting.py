@@ -70,6 +70,8 @@ class StartWait(Struct, frozen=True):
     """What stands behind "it waits for"."""
     more: str = ""
     """What a list of reasons adds to that."""
+    noted: str = ""
+    """Of money: what the log notes of it."""
 
 
 def start_waits(
@@ -87,7 +89,7 @@ def start_waits(
     for wait in (*_convoy_keeps(convoy, task, at), *_tasks_keep(convoy, task)):
         yield wait
     if wait is None and (why := overspent(convoy, task)):  # its sum takes long
-        yield StartWait("money", f"a person: {why}")
+        yield StartWait("money", f"a person: {why}", noted=why)
     for turn in turns(convoy).get(task.number, ()):
         yield StartWait("turn", turn.words())
     if at is not None:
@@ -143,7 +145,7 @@ def _moment_keeps(convoy: Convoy, task: Task, at: Moment) -> Iterator[StartWait]
         until = clock(task.not_before)
         yield StartWait("vendor", f"the model's vendor until {until}: {task.why}")
     elif why := closed_today(convoy, task, at):
-        yield StartWait("day", f"the next day: {why}")
+        yield StartWait("day", f"the next day: {why}", noted=why)
     elif task.not_before > at.now:
         yield StartWait("day", f"the next day: {task.why}")
     if convoy.settings.locks == "require":
@@ -194,24 +196,40 @@ PASSING: Final[frozenset[StartCause]] = frozenset({"turn", "vendor", "day", "lea
 """What ends by itself, or by others' work."""
 
 
-def engine_waits(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
-    """Yield which slots for sessions are all in use."""
-    running = tuple(each for _, each in state.running())
-    most, name = convoy.settings.max_sessions, task.spec.engine
-    if len(running) >= most:
-        yield f"no session slot is free (limit: {most})"
-    engine = convoy.settings.engines.get(name)
-    used = Counter(each.spec.engine for each in running)[name]
-    rest = Counter(resting_engines(state, now))[name]
-    if engine is not None and used + rest >= engine.max_sessions:
-        held = f"; waiting for its vendor: {rest}" if rest else ""
-        yield f"the engine {name} has no free slot (limit: {engine.max_sessions}{held})"
+class Slots:
+    """The slots for sessions, of all engines and of each."""
+
+    def __init__(self, running: Iterable[Task], resting: Iterable[Task] = ()) -> None:
+        """Take those of the running tasks as used, and those of resting ones as kept.
+
+        A task waiting for its vendor keeps its engine's slot: so these go down with
+        each outage, and come back one by one as the waits, which are spread, run out.
+        """
+        self._used = Counter(task.spec.engine for task in running)
+        self._kept = Counter(task.spec.engine for task in resting)
+
+    def take(self, convoy: Convoy, task: Task) -> bool:
+        """Use a slot for a task's session, if one is free."""
+        is_free = not any(self.lacking(convoy, task))
+        self._used[task.spec.engine] += is_free
+        return is_free
+
+    def lacking(self, convoy: Convoy, task: Task) -> Iterator[str]:
+        """Yield which slots for a task's session are all in use."""
+        most, name = convoy.settings.max_sessions, task.spec.engine
+        if self._used.total() >= most:
+            yield f"no session slot is free (limit: {most})"
+        engine, kept = convoy.settings.engines.get(name), self._kept[name]
+        if engine is not None and self._used[name] + kept >= engine.max_sessions:
+            held = f"; waiting for its vendor: {kept}" if kept else ""
+            limit = f"limit: {engine.max_sessions}{held}"
+            yield f"the engine {name} has no free slot ({limit})"
 
 
-def resting_engines(state: State, now: int) -> Iterator[str]:
-    """Yield the engine of each task that waits for its model's vendor."""
+def resting_tasks(state: State, now: int) -> Iterator[Task]:
+    """Yield each task that waits for its model's vendor."""
     return (
-        task.spec.engine
+        task
         for convoy in state.live()
         for task in convoy.tasks
         if task.state == "queued" and task.cause == "outage" and task.not_before > now

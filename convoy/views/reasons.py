@@ -15,7 +15,7 @@ from convoy.model.ids import another_try
 from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.model.work import Landing
 from convoy.rules.landing import kept_from_landing, suspects, waiting_to_merge
-from convoy.rules.starting import Moment, engine_waits, moment, start_waits
+from convoy.rules.starting import Moment, Slots, moment, resting_tasks, start_waits
 from convoy.rules.target import landing_wants
 from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks
@@ -125,7 +125,8 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
     waits = start_waits(convoy, task, moment(state, now))
     found = [f"it is waiting for {wait.why}{wait.more}" for wait in waits]
     if task.not_before <= now:
-        found += engine_waits(state, convoy, task, now)
+        running = (each for _, each in state.running())
+        found += Slots(running, resting_tasks(state, now)).lacking(convoy, task)
     yield from found or ("it will start in the bot's next round",)
 
 
