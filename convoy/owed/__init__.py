@@ -140,30 +140,29 @@ class TakeLanded(ConvoyStep, frozen=True):
     commit: str
 
 
-class Reject(TaskStep, frozen=True):
-    """CI found the front candidate red; task 0 is the convoy's own, or a sync's."""
+class Against(TaskStep, frozen=True):
+    """What CI said against a candidate; task 0 is the convoy's own, or a sync's."""
 
     candidate: str
     text: str
 
 
-class LookAgain(TaskStep, frozen=True):
+class Reject(Against, frozen=True):
+    """CI found the front candidate red."""
+
+
+class LookAgain(Against, frozen=True):
     """CI found a candidate red, or ended without a verdict: it is judged again."""
 
-    candidate: str
-    text: str
     checks: tuple[str, ...]
     is_red: bool
 
 
-class Stall(TaskStep, frozen=True):
+class Stall(Against, frozen=True):
     """CI cannot judge the front candidate before a person has mended CI.
 
-    Task 0 is the convoy's own. The work is set aside and stays as it is.
+    The work is set aside and stays as it is.
     """
-
-    candidate: str
-    text: str
 
 
 class HearPush(TaskStep, frozen=True):

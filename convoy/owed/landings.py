@@ -13,7 +13,7 @@ from convoy.events.task_events import ConvoyFailed
 from convoy.kinds import kind_of, trial
 from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_under_way
 from convoy.model import ids
-from convoy.model.state import Convoy, Task
+from convoy.model.state import Convoy
 from convoy.model.work import LOST_MOST, Candidate, Landing
 from convoy.owed import Action, Hear, Look, Note
 from convoy.rules import landing
@@ -60,12 +60,11 @@ def merges(
         checks = look.checks(link.candidate)
         if checks is not None and checks.verdict in ("red", "lost"):
             again = judged_on_top(convoy, queue.links, position, look)
-            if again == "red":
+            number, is_first = link.task.number, again != "red"
+            if again != "waiting":
                 yield from verdict_actions(
-                    convoy, link.task.number, link.candidate, look
+                    convoy, number, link.candidate, look, is_first=is_first
                 )
-            elif again != "waiting":
-                yield from doubt_actions(convoy, link.task, link.candidate, checks)
             return
     if queue.unbuilt:
         numbers = tuple(task.number for task in queue.unbuilt)
@@ -289,22 +288,6 @@ def suspects_judged(
             yield from verdict_actions(convoy, number, candidate, look)
 
 
-def doubt_actions(
-    convoy: Convoy, task: Task | None, candidate: Candidate, checks: Checks
-) -> tuple[Action, ...]:
-    """Return that nobody is blamed yet; CI that never judges it needs a person.
-
-    None is the convoy itself, whose rule counts how often CI gave no verdict.
-    """
-    is_red = checks.verdict == "red"
-    number, name, commit = task.number if task else 0, convoy.name, candidate.commit
-    look = owed.LookAgain(name, number, commit, checks.text, checks.failed, is_red)
-    lost = task.doubted.lost if task and task.doubted else 0
-    if task is None or is_red or lost + 1 < LOST_MOST:
-        return (look,)
-    return (look, owed.Stall(name, number, commit, checks.text))
-
-
 NEVER_STARTED: Final = "CI never started on the candidate"
 NO_CI: Final = (
     "no check or commit status has been reported on the candidate: set [ci] command "
@@ -339,28 +322,43 @@ def _began(candidate: Candidate, checks: Checks) -> int:
 
 
 def verdict_actions(
-    convoy: Convoy, task: int, candidate: Candidate, look: Look
+    convoy: Convoy,
+    task: int,
+    candidate: Candidate,
+    look: Look,
+    *,
+    is_first: bool = False,
 ) -> Iterator[Action]:
-    """Act on CI's verdict against a candidate; task 0 is the convoy itself."""
+    """Act on CI's verdict against a candidate; task 0 is the convoy itself.
+
+    Of red work `is_first` says that nobody is blamed for it yet.
+    """
     checks, found = look.checks(candidate), finding(convoy, candidate, look)
-    about = convoy.task(task)
-    doubted = about.doubted if about else None
-    lost = convoy.sync.lost if about is None else doubted.lost if doubted else 0
+    if checks is None:
+        return
+    about, said = (convoy.name, task, candidate.commit), checks.text
+    of_task = convoy.task(task)
+    doubted = of_task.doubted if of_task else None
+    lost = convoy.sync.lost if of_task is None else doubted.lost if doubted else 0
+    is_last = lost + 1 >= LOST_MOST
     # Where CI never reported, its setup is at fault, which only a person can mend.
     has_spoken = any(each.landed or each.doubt for each in convoy.tasks)
-    if found == "red" and checks is not None:
-        yield owed.Reject(convoy.name, task, candidate.commit, checks.text)
-    elif found == "lost" and checks is not None:
-        yield from doubt_actions(convoy, about, candidate, checks)
-    elif found == "broken" and checks is not None:
+    if found == "red" and not is_first:
+        yield owed.Reject(*about, said)
+    elif found in ("red", "lost"):
+        is_red = found == "red"
+        yield owed.LookAgain(*about, said, checks.failed, is_red=is_red)
+        if not is_red and task and is_last:  # of a convoy its own rule counts them
+            yield owed.Stall(*about, said)
+    elif found == "broken":
         awaited = f" (waiting since {clock(_began(candidate, checks))})"
-        said = checks.text + (awaited if checks.verdict == "pending" else "")
-        yield owed.Stall(convoy.name, task, candidate.commit, said)
-    elif found == "silent" and has_spoken and lost + 1 < LOST_MOST:
-        again = NEVER_STARTED, ()
-        yield owed.LookAgain(convoy.name, task, candidate.commit, *again, is_red=False)
+        yield owed.Stall(
+            *about, said + (awaited if checks.verdict == "pending" else "")
+        )
+    elif found == "silent" and has_spoken and not is_last:
+        yield owed.LookAgain(*about, NEVER_STARTED, (), is_red=False)
     elif found == "silent":
-        why = (checks and checks.text) or NO_CI
+        why = said or NO_CI
         stop = BlockTask(convoy=convoy.name, task=task, why=why)
         stall = merge_events.LandingStalled(convoy=convoy.name, why=why)
         yield Note("refinery", stop if task else stall)
