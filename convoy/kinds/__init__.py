@@ -93,7 +93,7 @@ def unmerged(convoy: Convoy, task: Task) -> Unmerged | None:
 def needed(spec: TaskSpec) -> tuple[int, ...]:
     """Return the tasks that this one looks at and cannot do without."""
     target = kind_of(spec).target
-    return () if target is not None and target.one_is_enough else spec.on
+    return () if target is not None and target.most > 1 else spec.on
 
 
 def relief(convoy: Convoy, task: Task) -> str:

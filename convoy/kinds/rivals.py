@@ -158,7 +158,6 @@ CHOICE = TaskKind(
         says=f"must choose among 1 to {RIVALS_MOST} tasks of kind rival",
         most=RIVALS_MOST,
         lands_after=True,
-        one_is_enough=True,
     ),
     waits_for=_choice_waits_for,
     in_use=_choice_in_use,

@@ -34,12 +34,11 @@ class Target(Struct, frozen=True, kw_only=True):
     says: str
     """The message if they are of other kinds: the rest of a sentence about the task."""
     most: int = 1
+    """With more than one, it goes on if some of them were dropped."""
     is_optional: bool = False
     """Whether there may be none."""
     lands_after: bool = False
     """Whether what it looks at lands after it, and so after what it waits for."""
-    one_is_enough: bool = False
-    """Whether it goes on if some of them were dropped."""
 
 
 def looked_at(convoy: Convoy, task: Task) -> Task | None:

@@ -41,7 +41,7 @@ def merges(
     if landing.foreign_tip(convoy, look.observed.refs):
         return
     if convoy.settled:
-        if not convoy.withdrawn and convoy.taken_out is None:
+        if not convoy.kept_back:
             yield from _convoy_merge(convoy, look, given)
         return
     yield from _trials(convoy, look)

@@ -97,7 +97,7 @@ def given_onto(convoy: Convoy, tip: str, given: Sequence[Convoy]) -> str:
     for other in sorted(given, key=lambda each: (each.priority, each.requested_at)):
         if other.name == convoy.name:
             return onto if ahead < convoy.settings.max_parallel else ""
-        out = other.kept_by or other.withdrawn or other.sync.stalled
+        out = kept_by_people(other) or other.sync.stalled
         if other.target != convoy.target or out or other.sync.judged:
             continue
         if other.candidate is None or other.candidate.base != onto:
@@ -128,21 +128,10 @@ def kept_from_landing(convoy: Convoy, task: Task) -> str:
     return kept_by_people(convoy, task) or kinds.kept_by_tasks(convoy, task)
 
 
-def kept_by_people(convoy: Convoy, task: Task) -> str:
-    """Return what people must do before the task may merge; empty: nothing."""
-    if waits := convoy.kept_by:
-        return waits
-    if task.held:
-        return f"the label {task.held} to be removed"
-    if task.set_aside is not None and task.waits_aside:
-        return ids.another_try(task.set_aside)
-    if task.taken_out is not None:
-        return task.taken_out.back
-    if task.pushed is not None:
-        return task.pushed.decision
-    if task.withdrawn:
-        return "a person: it was removed from the merge queue"
-    return lacking_approvals(convoy, task)
+def kept_by_people(convoy: Convoy, task: Task | None = None) -> str:
+    """Return what people must do before the task, or the convoy itself, may land."""
+    kept = convoy.kept_by or (task or convoy).kept_back
+    return kept or (lacking_approvals(convoy, task) if task else "")
 
 
 def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
@@ -346,8 +335,7 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
         task = convoy.task(self.task)
         current_candidate(task or convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
-        out = kept_from_landing(convoy, task) if task else convoy.taken_out
-        if convoy.kept_by or out:
+        if kept_from_landing(convoy, task) if task else kept_by_people(convoy):
             raise Refusal(f"{self.candidate} cannot land now")
         branch = ids.base_branch(convoy.name) if task else convoy.target
         landed = copied(MergeLanded, self, branch=branch)

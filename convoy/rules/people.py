@@ -91,8 +91,9 @@ def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
         if is_stopped(convoy, task):
             yield Need(key=blocked_key(task), task=task.number)
             continue
-        is_out = task.held or task.withdrawn or task.taken_out
-        if task.state != "needs-review" or is_out or not (task.work and task.pull):
+        if task.state != "needs-review" or task.is_out:
+            continue
+        if not (task.work and task.pull):
             continue
         if lacking_approvals(convoy, task):  # it waits only for these
             key = f"approve/{task.number}/{task.work.commit[:10]}"
@@ -189,10 +190,7 @@ class DropTask(TaskCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Settle the task undone; tasks that need it wait for a person."""
-        convoy = self.live(state)
-        task = convoy.task(self.task)
-        if task is None:
-            raise Refusal(f"{self.convoy} has no task {self.task}")
+        convoy, task = self.planned(state)
         if task.settled:
             raise Refusal(f"task {self.task} of {self.convoy} is already done")
         rules.check_unused(convoy, task)

@@ -23,7 +23,12 @@ from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work
-from convoy.rules.landing import check_judged, current_candidate, may_take_target_in
+from convoy.rules.landing import (
+    check_judged,
+    current_candidate,
+    kept_by_people,
+    may_take_target_in,
+)
 from convoy.rules.turns import sync_task
 from convoy.rules.verdict import Mergeable
 from convoy.text import counted
@@ -203,8 +208,7 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
         convoy = self.live(state)
         current_candidate(convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
-        out = convoy.withdrawn or convoy.taken_out
-        if convoy.kept_by or out or not convoy.settled:
+        if kept_by_people(convoy) or not convoy.settled:
             raise Refusal(f"{self.candidate} cannot land now")
         if convoy.pull is None:
             raise Refusal(f"{convoy.name} has no pull request yet")

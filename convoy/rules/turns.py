@@ -215,7 +215,7 @@ def _needs_help(convoy: Convoy, task: Task) -> bool:
     """Whether a task itself waits for a person, is set aside or was red."""
     if task.state == "blocked" or task.waits_aside:
         return True
-    if task.is_suspect or task.held or task.withdrawn or task.taken_out is not None:
+    if task.is_suspect or task.is_out:
         return True
     if task.state == "needs-review":
         return bool(lacking_approvals(convoy, task))

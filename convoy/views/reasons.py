@@ -25,10 +25,8 @@ from convoy.views.plan import approval, edge_words
 
 def _given_waits(convoy: Convoy) -> str:
     """Return what a pull request in the queue of its target waits for."""
-    if kept := convoy.kept_by or convoy.landing_waits:
+    if kept := convoy.kept_by or convoy.landing_waits or convoy.kept_back:
         return kept
-    if convoy.withdrawn:
-        return "a person: it was removed from the merge queue"
     if convoy.sync.stalled:
         return f"a person: {convoy.sync.stalled}"
     if convoy.candidate is None:
