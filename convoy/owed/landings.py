@@ -42,7 +42,7 @@ def merges(
         return
     if convoy.settled:
         if not convoy.kept_back:
-            yield from _convoy_merge(convoy, look, given)
+            yield from _convoy_merge(convoy, tip, look, given)
         return
     yield from _trials(convoy, look)
     yield from _choices(convoy)
@@ -54,18 +54,19 @@ def merges(
         yield owed.BuildSync(convoy.name, target)
         return
     else:
-        yield from _front(convoy, queue, tip, look)
+        green = green_front(convoy, queue.links, look)
+        yield from landing_actions(convoy, green, look, tip)
     yield from suspects_judged(convoy, queue, tip, look)
-    for position, link in enumerate(queue.links if convoy.settings.require_ci else ()):
-        checks = look.checks(link.candidate)
-        if checks is not None and checks.verdict in ("red", "lost"):
+    for position, link in enumerate(queue.links):
+        about = link.task.number, link.candidate, look
+        if finding(convoy, link.candidate, look) in ("red", "lost"):
             again = judged_on_top(convoy, queue.links, position, look)
-            number, is_first = link.task.number, again != "red"
             if again != "waiting":
-                yield from verdict_actions(
-                    convoy, number, link.candidate, look, is_first=is_first
-                )
+                is_first = again != "red"
+                yield from verdict_actions(convoy, *about, is_first=is_first)
             return
+        if position == 0 and sync is None:  # who is behind waits for the front
+            yield from verdict_actions(convoy, *about)
     if queue.unbuilt:
         numbers = tuple(task.number for task in queue.unbuilt)
         yield owed.Build(convoy.name, numbers, queue.onto)
@@ -91,21 +92,6 @@ def _sync_judged(convoy: Convoy, sync: Candidate, look: Look) -> Iterator[Action
         yield owed.LandSync(convoy.name, sync.base)
     else:
         yield from verdict_actions(convoy, 0, sync, look)
-
-
-def _front(
-    convoy: Convoy, queue: landing.Chain, tip: str, look: Look
-) -> Iterator[Action]:
-    """Land what is green in front, or say that CI cannot judge the first.
-
-    What is red, in front or behind, is doubted.
-    """
-    green = green_front(convoy, queue.links, look)
-    yield from landing_actions(convoy, green, look, tip)
-    if queue.links and not green and convoy.settings.require_ci:
-        front = queue.links[0]
-        if finding(convoy, front.candidate, look) not in ("red", "lost"):
-            yield from verdict_actions(convoy, front.task.number, front.candidate, look)
 
 
 def _trials(convoy: Convoy, look: Look) -> Iterator[Action]:
@@ -143,14 +129,15 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
 
 
 def _convoy_merge(
-    convoy: Convoy, look: Look, given: Sequence[Convoy]
+    convoy: Convoy, work: str, look: Look, given: Sequence[Convoy]
 ) -> Iterator[Action]:
-    tip, work = look.tip(convoy.target), landing.own_tip(convoy, look.observed.refs)
+    """Yield the convoy's own landing; its work stands at this commit."""
+    tip = look.tip(convoy.target)
     gone = BRANCH_GONE.format(convoy.target)
     if bool(tip) == (convoy.landing_waits == gone):
         wait = merge_events.LandingWaits(convoy=convoy.name, why="" if tip else gone)
         yield Note("refinery", wait)
-    if not tip or work is None or convoy.sync.stalled:
+    if not tip or convoy.sync.stalled:
         return
     if convoy.lands_given is None and landing.may_take_target_in(convoy, tip):
         sync = landing.sync_on_tip(convoy, work)
