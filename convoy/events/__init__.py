@@ -94,11 +94,16 @@ class AboutConvoy:
     __slots__ = ()
     convoy: str
 
-    def live(self, state: State) -> Convoy:
-        """Return its convoy, which has not ended."""
+    def known(self, state: State) -> Convoy:
+        """Return its convoy, which may have ended."""
         convoy = state.convoys.get(self.convoy)
         if convoy is None:
             raise Refusal(f"there is no convoy {self.convoy}")
+        return convoy
+
+    def live(self, state: State) -> Convoy:
+        """Return its convoy, which has not ended."""
+        convoy = self.known(state)
         if convoy.ended:
             raise Refusal(f"{self.convoy} is {convoy.state}")
         return convoy

@@ -120,10 +120,6 @@ def _choice_in_use(_convoy: Convoy, choice: Task) -> str:
     return f"task {choice.number} chose task {choice.chosen} and ends when it does"
 
 
-def _choice_settles_with(_convoy: Convoy, choice: Task, other: Task) -> str:
-    return "it chose" if choice.chosen == other.number else ""
-
-
 def _choice_relieves(_convoy: Convoy, choice: Task, blocked: Task) -> str:
     """A rival that is out needs nobody, as long as the race goes on."""
     goes_on = choice.chosen != blocked.number and choice.state != "blocked"
@@ -161,7 +157,9 @@ CHOICE = TaskKind(
     ),
     waits_for=_choice_waits_for,
     in_use=_choice_in_use,
-    settles_with=_choice_settles_with,
+    settles_with=lambda _convoy, choice, other: (
+        "it chose" if choice.chosen == other.number else ""
+    ),
     relieves=_choice_relieves,
     way_out=_choice_way_out,
     retry_fault=_choice_retry_fault,

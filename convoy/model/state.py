@@ -88,16 +88,23 @@ class Part(Struct, frozen=True, kw_only=True):
         return bool(self.held or self.withdrawn or self.taken_out)
 
     @property
-    def kept_back(self) -> str:
-        """What must happen before it lands, by what befell itself; empty: nothing."""
+    def kept_by(self) -> str:
+        """What must happen before it goes on; empty: nothing."""
         if self.held:
             return f"the label {self.held} to be removed"
-        if self.set_aside is not None and self.waits_aside:
-            return ids.another_try(self.set_aside)
-        if self.taken_out is not None:
-            return self.taken_out.back
         if self.pushed is not None:
             return self.pushed.decision
+        if self.set_aside is not None and self.waits_aside:
+            return ids.another_try(self.set_aside)
+        return ""
+
+    @property
+    def kept_back(self) -> str:
+        """What must happen before it lands, by what befell itself; empty: nothing."""
+        if self.kept_by:
+            return self.kept_by
+        if self.taken_out is not None:
+            return self.taken_out.back
         return "a person: it was removed from the merge queue" if self.withdrawn else ""
 
 
@@ -355,15 +362,9 @@ class Convoy(Part, frozen=True, kw_only=True):
     @property
     def kept_by(self) -> str:
         """What must happen before anything of it starts or merges; empty: nothing."""
-        if self.held:
-            return f"the label {self.held} to be removed"
-        if self.issue_closed:
+        if self.issue_closed and not self.held:
             return f"someone to reopen issue #{self.issue} or say /brat resume"
-        if self.pushed is not None:
-            return self.pushed.decision
-        if self.set_aside is not None and self.waits_aside:
-            return ids.another_try(self.set_aside)
-        return ""
+        return super().kept_by
 
     @property
     def tips(self) -> frozenset[str]:

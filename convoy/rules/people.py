@@ -106,9 +106,7 @@ class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
     """Unix ms."""
 
     def decide(self, state: State) -> Events:
-        convoy = state.convoys.get(self.convoy)
-        if convoy is None:
-            raise Refusal(f"there is no convoy {self.convoy}")
+        convoy = self.known(state)
         needs = tuple(need.key for need in uncalled(state, convoy))
         if not needs:
             raise Refusal(f"everyone needed for {convoy.name} was notified")
@@ -209,9 +207,7 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """Take the convoy up with its work, and what was dropped when it failed."""
-        convoy = state.convoys.get(self.convoy)
-        if convoy is None:
-            raise Refusal(f"there is no convoy {self.convoy}")
+        convoy = self.known(state)
         if convoy.state != "failed":
             if convoy.ended or not convoy.sync.stalled:
                 raise Refusal(f"{convoy.name} is {convoy.state}, not failed")
