@@ -10,6 +10,8 @@ who asks for a convoy gets it whole. A change copies only the convoys at hand.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from msgspec import Struct
@@ -477,25 +479,18 @@ class Summarized(Protocol):
 C = TypeVar("C", bound=Summarized)
 
 
+@dataclass(frozen=True, eq=False)
 class Packed(Generic[C]):
     """A convoy as bytes, unpacked when it is first asked for."""
 
-    __slots__ = ("_unpack", "_whole", "data", "summary")
+    summary: ConvoySummary
+    data: bytes
+    unpack: Callable[[bytes], C]
 
-    def __init__(
-        self, summary: ConvoySummary, data: bytes, unpack: Callable[[bytes], C]
-    ) -> None:
-        self.summary = summary
-        self.data = data
-        self._unpack = unpack
-        self._whole: C | None = None
-
-    @property
+    @cached_property
     def whole(self) -> C:
         """The convoy; the same object each time."""
-        if self._whole is None:
-            self._whole = self._unpack(self.data)
-        return self._whole
+        return self.unpack(self.data)
 
 
 class Convoys(Mapping[str, C]):
