@@ -303,7 +303,11 @@ def starts(state: State, look: Look) -> Iterator[Action]:
     }
     while waiting := [name for name, queue in queues.items() if queue]:
         name = min(waiting, key=lambda n: (state.convoys[n].priority, used[n]))
-        convoy, task = state.convoys[name], queues[name].popleft()
+        convoy = state.convoys[name]
+        if slots.are_full(convoy):
+            queues[name].clear()
+            continue
+        task = queues[name].popleft()
         if slots.take(convoy, task):
             used[name] += 1
             yield _begin(convoy, task, look)

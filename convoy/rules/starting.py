@@ -214,11 +214,15 @@ class Slots:
         self._used[task.spec.engine] += is_free
         return is_free
 
+    def are_full(self, convoy: Convoy) -> bool:
+        """Whether no engine has a free slot for a convoy's sessions."""
+        return self._used.total() >= convoy.settings.max_sessions
+
     def lacking(self, convoy: Convoy, task: Task) -> Iterator[str]:
         """Yield which slots for a task's session are all in use."""
-        most, name = convoy.settings.max_sessions, task.spec.engine
-        if self._used.total() >= most:
-            yield f"no session slot is free (limit: {most})"
+        if self.are_full(convoy):
+            yield f"no session slot is free (limit: {convoy.settings.max_sessions})"
+        name = task.spec.engine
         engine, kept = convoy.settings.engines.get(name), self._kept[name]
         if engine is not None and self._used[name] + kept >= engine.max_sessions:
             held = f"; waiting for its vendor: {kept}" if kept else ""
