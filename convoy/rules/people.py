@@ -37,7 +37,7 @@ from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import ReviewThread, unending, with_threads
 from convoy.rules import retries
-from convoy.rules.turns import dropped_needs, lacking_approvals
+from convoy.rules.turns import lacking_approvals
 
 
 class Need(Struct, frozen=True, kw_only=True):
@@ -148,6 +148,14 @@ class DeferTask(TaskCommand, frozen=True, kw_only=True):
         if task.not_before >= self.until or task.attempt is not None:
             raise Refusal(f"task {task.number} is already waiting")
         return (copied(TaskQueued, self, cause="spent", not_before=self.until),)
+
+
+def dropped_needs(convoy: Convoy, task: Task) -> list[int]:
+    """Return the tasks it needs that were dropped: it can only be dropped, too."""
+    before = {*task.spec.after, *needed(task.spec)}
+    return [
+        t.number for t in convoy.tasks if t.number in before and t.state == "dropped"
+    ]
 
 
 class RetryTask(TaskCommand, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from typing import Final
 from msgspec import Struct
 
 from convoy.gate import path_list
-from convoy.kinds import kind_of, needed, trial
+from convoy.kinds import kind_of, trial
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import in_turn, reached
 
@@ -184,14 +184,6 @@ def sync_task(convoy: Convoy) -> Task | None:
     """Return the task, not settled, that takes the target in; None: there is none."""
     found = (t for t in convoy.tasks if kind_of(t.spec).takes_target_in)
     return next((task for task in found if not task.settled), None)
-
-
-def dropped_needs(convoy: Convoy, task: Task) -> list[int]:
-    """Return the tasks it needs that were dropped: it can only be dropped, too."""
-    before = {*task.spec.after, *needed(task.spec)}
-    return [
-        t.number for t in convoy.tasks if t.number in before and t.state == "dropped"
-    ]
 
 
 def stuck_tasks(convoy: Convoy) -> set[int]:

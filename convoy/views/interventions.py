@@ -20,8 +20,8 @@ from convoy.model.records import CAUSES
 from convoy.model.state import LATELY_MS, Convoy, State, Task
 from convoy.rules import ALL_DROPPED
 from convoy.rules.landing import kept_by_people
+from convoy.rules.people import dropped_needs
 from convoy.rules.starting import holding, kept_by_leases
-from convoy.rules.turns import dropped_needs
 from convoy.text import clock, full_stop
 
 InterventionKind = Literal[
