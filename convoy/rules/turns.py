@@ -205,9 +205,7 @@ def stuck_tasks(convoy: Convoy) -> set[int]:
 
 def _needs_help(convoy: Convoy, task: Task) -> bool:
     """Whether a task itself waits for a person, is set aside or was red."""
-    if task.state == "blocked" or task.waits_aside:
-        return True
-    if task.is_suspect or task.is_out:
+    if task.state == "blocked" or task.is_suspect or task.kept_back:
         return True
     if task.state == "needs-review":
         return bool(lacking_approvals(convoy, task))

@@ -3,6 +3,7 @@
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
+from convoy.events.hold_events import BranchPushed
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Work
@@ -58,6 +59,14 @@ def begins(rules: Rules, checks: dict[str, Checks] | None = None) -> list[int]:
 
 def queue(rules: Rules) -> list[int]:
     return rules.queue
+
+
+def test_nobody_waits_for_work_that_somebody_pushed_to() -> None:
+    rules = surprised()
+    assert begins(rules) == [4, 5]
+
+    rules.do(made(BranchPushed, task=1, commit=sha("f")))
+    assert begins(rules) == [2, 4, 5]
 
 
 # --- who has not begun ----------------------------------------------------------------
