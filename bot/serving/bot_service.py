@@ -125,14 +125,8 @@ async def opened(
             context.onlooker = Rest(client, api_url=url, token=token)
         nonce = str(uuid.uuid4())
         dead = stack.enter_context(bot_folder.held_folder(settings.folder, nonce))
-        lease = BotLease(
-            mirror,
-            actor,
-            sole=settings.sole,
-            once=settings.once,
-            dead=dead,
-            nonce=nonce,
-        )
+        sole = settings.sole
+        lease = BotLease(mirror, actor, sole=sole, dead=dead, nonce=nonce)
         if "mayor" in settings.roles:
             await stack.enter_async_context(acknowledging(context, bell, tell))
         yield Loop(context=context, wake=bell, lease=lease, tell=tell)
