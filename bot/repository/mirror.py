@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import pygit2
 
@@ -33,8 +33,7 @@ from grite.remote import PARTS, RefUpdate
 from grite.wal import WAL_REF
 
 FLOOR_BYTES: Final = 256_000_000
-FLOOR_FILES: Final = 20_000
-"""A mirror below both is never collected. A task leaves dozens of loose objects."""
+"""A smaller mirror is never collected. A task leaves dozens of loose objects."""
 GROWTH: Final = 2
 """How many times what the last collection left a mirror may grow to."""
 EVERY_S: Final = 600.0
@@ -52,31 +51,24 @@ class Outgrown(BratError):
     """A mirror has grown too large: its loop has to leave it for a moment."""
 
 
-class OnDisk(NamedTuple):
-    size: int
-    """Bytes."""
-    files: int
+def on_disk(folder: Path) -> int:
+    """Return how many bytes of the disk the files in a folder take; 0: none is there.
 
-
-def on_disk(folder: Path) -> OnDisk:
-    """Return what the files in a folder come to; nothing if there is no folder."""
-    size = files = 0
+    Each takes whole blocks: many small ones count for more than they hold.
+    """
+    blocks = 0
     for parent, _, names in os.walk(folder):
-        files += len(names)
         for name in names:
             with suppress(FileNotFoundError):  # git has just moved it
-                size += (Path(parent) / name).stat().st_size
-    return OnDisk(size, files)
+                blocks += (Path(parent) / name).stat().st_blocks
+    return blocks * 512  # POSIX's unit, whatever the file system's own is
 
 
 def has_grown(mirror: Path) -> bool:
-    now, noted = on_disk(mirror), OnDisk(0, 0)
+    left = 0
     with suppress(OSError, ValueError):  # else it was never collected
-        size, files = map(int, (mirror / _SIZE).read_text().split())
-        noted = OnDisk(size, files)
-    return now.size > max(FLOOR_BYTES, GROWTH * noted.size) or now.files > max(
-        FLOOR_FILES, GROWTH * noted.files
-    )
+        left = int((mirror / _SIZE).read_text())
+    return on_disk(mirror) > max(FLOOR_BYTES, GROWTH * left)
 
 
 def collect_mirror(mirror: Path) -> None:
@@ -94,10 +86,9 @@ def collect_mirror(mirror: Path) -> None:
     except BratError as error:
         _log.warning("git gc failed in %s: %s", mirror, error)
     else:
-        sizes = before.size, on_disk(mirror).size
+        sizes = before, on_disk(mirror)
         _log.info("git gc in %s: %d bytes before, %d bytes after", mirror, *sizes)
-    left = on_disk(mirror)
-    (mirror / _SIZE).write_text(f"{left.size} {left.files}")
+    (mirror / _SIZE).write_text(str(on_disk(mirror)))
 
 
 @dataclass
