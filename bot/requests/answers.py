@@ -25,6 +25,7 @@ from bot.requests.verb_table import BY_NAME, VERBS, endpoint_of
 from bot.roles.bot_context import BotContext, BotDraft, allowance, usable_configuration
 from bot.text import pull_request_texts, replies
 from bot.text.convoy_comment import convoy_table, labels_key, wanted_labels
+from bot.text.phrases import phrase
 from bot.text.replies import Reply
 from bot.text.slash_commands import box_line
 from convoy.events.forge_actions import RequestIgnored
@@ -33,6 +34,7 @@ from convoy.model import ids
 from convoy.model.ids import SetAside
 from convoy.model.state import Convoy
 from convoy.rules.starting import Moment
+from convoy.text import clock
 
 
 async def carry_out(draft: BotDraft, asker: Asker, request: Request) -> Reply:
@@ -116,7 +118,7 @@ async def has_heard_enough(draft: BotDraft, asker: Asker) -> bool:
         draft.submit(RequestIgnored(by=by, comment=asker.comment, sign=asker.sign))
     elif given == "told":
         again_at = (draft.bot.memory.answers.of(by, now).told_at or now) + ids.HOUR_MS
-        text = replies.enough(by, again_at)
+        text = phrase("enough", by=by, again=clock(again_at))
         draft.submit(asker.answer("confused", text, enough=True))
     return given != "answered"
 

@@ -30,6 +30,7 @@ from bot.requests.verb import Asker, Place, Request, convoy_of
 from bot.requests.verb_table import clean_request, parsed
 from bot.roles.bot_context import BotContext, BotDraft, allowance, usable_configuration
 from bot.text import replies
+from bot.text.phrases import phrase
 from bot.text.replies import Reply
 from bot.text.slash_commands import (
     FoundCommand,
@@ -56,7 +57,7 @@ async def answer_comment(draft: BotDraft, remark: Remark) -> None:
     if remark.edited:  # it was not read in time
         known = asker.is_answered(draft.state)
         if not (known or await has_heard_enough(draft, asker)):
-            text = replies.EDITED_COMMENT.format(by=by)
+            text = phrase("edited-comment", by=by)
             draft.submit(asker.answer("confused", text))
         return
     said = await commands_in(draft.bot, draft.state, remark)
@@ -115,10 +116,6 @@ async def carry_out_command(
 
 
 _VERB_OF: Final = {"approved": "approve", "changes_requested": "revise"}
-LATE_REVIEW: Final = replies.refused(
-    "brat found this review by polling, and GitHub does not say whether its text was "
-    "edited; repeat its commands in a comment"
-)
 
 
 async def answer_review(draft: BotDraft, review: Review) -> None:
@@ -151,7 +148,7 @@ async def answer_review(draft: BotDraft, review: Review) -> None:
         return
     is_mailed_line = any(each.mailed for each in lines if each.id in commands)
     if said and review.late:
-        given = [LATE_REVIEW]
+        given = [replies.LATE_REVIEW]
     elif said and (is_mailed_line or await is_mailed(draft.bot, review)):
         given = [replies.MAILED]
     else:
@@ -178,7 +175,12 @@ def _is_listed(draft: BotDraft, review: Review) -> bool:
     name = re.sub("[^a-z0-9-]", "", review.by.casefold().removesuffix("[bot]"))
     sign = ids.sign_key("review", f"of/{name}")
     if sign not in draft.state.heard and sign not in draft.state.intents:
-        draft.say(review.pull, "review", f"of/{name}", replies.unlisted(review.by))
+        draft.say(
+            review.pull,
+            "review",
+            f"of/{name}",
+            phrase("unlisted", bot=code_span(review.by)),
+        )
     return False
 
 

@@ -158,7 +158,7 @@ async def start(
     from bot.door.inbox import StartRequest as Labelled
     from bot.roles import mayor
     from bot.roles.issue_intake import edited_since
-    from bot.text.replies import EDITED_SINCE_SAID
+    from bot.text.phrases import phrase
 
     remark = context.asker.remark
     if remark is None:
@@ -168,7 +168,7 @@ async def start(
     title, body = remark.title, remark.body
     if remark.at is not None:  # no delivery froze the issue's text
         if await edited_since(bot, issue, remark.at):
-            raise NotPossible(EDITED_SINCE_SAID)
+            raise NotPossible(phrase("edited-since-said"))
         title, body = issue.title, issue.body or ""
     labelled = Labelled(
         issue=issue.number,
