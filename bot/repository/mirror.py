@@ -11,10 +11,9 @@ the loop opens the mirror.
 
 import logging
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -36,7 +35,6 @@ FLOOR_BYTES: Final = 256_000_000
 """A smaller mirror is never collected. A task leaves dozens of loose objects."""
 GROWTH: Final = 2
 """How many times what the last collection left a mirror may grow to."""
-EVERY_S: Final = 600.0
 RECENT: Final = "1.hour.ago"
 """Younger objects stay: a git call of a loop that was cut off may be writing them."""
 COLLECTION_S: Final = 3_600.0
@@ -45,10 +43,6 @@ INTAKE: Final = "refs/intake/"
 _SIZE: Final = "brat-size"
 
 _log: Final = logging.getLogger(__name__)
-
-
-class Outgrown(BratError):
-    """A mirror has grown too large: its loop has to leave it for a moment."""
 
 
 def on_disk(folder: Path) -> int:
@@ -89,29 +83,6 @@ def collect_mirror(mirror: Path) -> None:
         sizes = before, on_disk(mirror)
         _log.info("git gc in %s: %d bytes before, %d bytes after", mirror, *sizes)
     (mirror / _SIZE).write_text(str(on_disk(mirror)))
-
-
-@dataclass
-class MirrorWatch:
-    """Looks now and then whether a mirror in use has to be collected."""
-
-    mirror: Path
-    ticking: Callable[[], float] = time.monotonic
-
-    def __post_init__(self) -> None:
-        self._looked_at = self.ticking()
-
-    def look(self) -> None:
-        """Look, unless that was done a short while ago.
-
-        Raises:
-            Outgrown: the mirror has to be collected; opening it again does that.
-        """
-        if self.ticking() - self._looked_at < EVERY_S:
-            return
-        self._looked_at = self.ticking()
-        if has_grown(self.mirror):
-            raise Outgrown("its mirror has grown, so brat is removing unused objects")
 
 
 class Mirror(Clone):

@@ -6,14 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository.mirror import (
-    EVERY_S,
-    MirrorWatch,
-    Outgrown,
-    collect_mirror,
-    has_grown,
-    on_disk,
-)
+from bot.repository.mirror import collect_mirror, has_grown, on_disk
 from grite import git
 from tests.bot.history import History
 
@@ -82,15 +75,3 @@ def test_a_mirror_that_cannot_be_collected_is_said_and_used(
 
     assert "git gc failed in" in caplog.text
     assert on_disk(mirror.path) > JUNK
-
-
-def test_a_loop_is_asked_to_leave_its_mirror_now_and_then(mirror: History) -> None:
-    now = 0.0
-    watch = MirrorWatch(mirror.path, lambda: now)
-    watch.look()
-
-    now = EVERY_S
-
-    with pytest.raises(Outgrown, match="its mirror has grown"):
-        watch.look()
-    watch.look()
