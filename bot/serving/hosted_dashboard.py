@@ -15,9 +15,9 @@ from urllib.parse import quote, urlsplit
 from aiohttp import web
 
 from bot import wall_clock
-from bot.dashboard import access_policy, api, page_contents
+from bot.dashboard import access_policy, page_contents
 from bot.dashboard.access_policy import Visitor
-from bot.dashboard.application import dashboard_application
+from bot.dashboard.application import ROOT, dashboard_application
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
@@ -98,7 +98,7 @@ class HostedDashboard:
                     self._looking.append(self._group.create_task(looking, name=name))
             return self._views[key]
         signed_in = self._sessions.person(request) or self._is_program(request)
-        if signed_in or api.ROOT in request.path or request.method != "GET":
+        if signed_in or ROOT in request.path or request.method != "GET":
             raise web.HTTPNotFound(text=_NOT_THERE)
         raise web.HTTPSeeOther(f"/login?to={quote(request.path_qs, safe='')}")
 
