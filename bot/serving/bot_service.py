@@ -33,7 +33,7 @@ from bot.loop.staging import owes
 from bot.repository.commits import Commits
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror, collect_mirror
-from bot.requests.comments import acknowledging
+from bot.requests.answers import acknowledging
 from bot.roles.bot_context import BotContext
 from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
