@@ -185,22 +185,15 @@ async def start(
     return "brat is planning the convoy."
 
 
-def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -> str:
+def _approve_work(context: RequestContext, commit: str | None) -> str:
     task = context.own_task
     if task and task.work and commit is None:
         named = f"`/brat approve {task.work.commit[:10]}`"
         raise NotPossible(f"name the commit that you have reviewed: {named}")
     if task is None or commit is None:
         raise NotPossible(NO_WORK)
-    approved = TaskApproved(
-        convoy=convoy.name,
-        task=task.number,
-        commit=commit,
-        by=context.by,
-        review=context.asker.review,
-        comment=context.asker.comment,
-    )
-    context.submit(approved)
+    said = {"review": context.asker.review, "comment": context.asker.comment}
+    context.decide(TaskApproved, task=task.number, commit=commit, **said)
     if lacks := lacking_approvals(context.convoy, context.own_task or task):
         return f"Approved. The work still needs {lacks}."
     return "Approved. The work will merge when CI is green."
@@ -239,18 +232,14 @@ def approve(context: RequestContext, *, commit: str | None = None) -> str:
     for part in (convoy, *convoy.tasks) if commit else ():
         if commit and part.pushed and part.pushed.commit.startswith(commit):
             task = part.number if isinstance(part, Task) else 0
-            taken = BranchTaken(
-                convoy=convoy.name, task=task, commit=commit, by=context.by
-            )
-            context.submit(taken)
+            context.decide(BranchTaken, task=task, commit=commit)
             return f"The commit is accepted, and {subject(task)} continues from there."
     if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
-        return _approve_work(context, convoy, commit)
+        return _approve_work(context, commit)
     if commit is not None:
         raise NotPossible("use this command on the pull request for that commit")
     asked, staged = context.asker.comment, context.config.staged
-    plan = ApprovePlan(convoy=convoy.name, by=context.by, comment=asked, staged=staged)
-    context.submit(plan)
+    context.decide(ApprovePlan, comment=asked, staged=staged)
     return "The plan is approved. The first tasks can start."
 
 
@@ -273,7 +262,7 @@ def _submit_to_all(
 )
 def pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
     if not all:
-        context.submit(ConvoyPaused(convoy=context.convoy.name, by=context.by))
+        context.decide(ConvoyPaused)
         return "The convoy is paused. Nothing new will start."
     convoys = _submit_to_all(context, RepositoryPaused(by=context.by))
     return (
@@ -292,7 +281,7 @@ def pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  
 )
 def resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
     if not all:
-        context.submit(ConvoyResumed(convoy=context.convoy.name, by=context.by))
+        context.decide(ConvoyResumed)
         return "The convoy continues."
     convoys = _submit_to_all(context, RepositoryResumed(by=context.by))
     kept = [f"#{c.issue}" for c in context.draft.state.live() if c.state == "paused"]

@@ -65,7 +65,7 @@ def _waits_for_paths(convoy: Convoy) -> list[int]:
 def add(context: RequestContext, *, text: str) -> str:
     convoy = context.convoy
     spec = _spec(convoy, text)
-    context.submit(AddTask(convoy=convoy.name, spec=spec, by=context.by))
+    context.decide(AddTask, spec=spec)
     after = ", ".join(map(str, spec.after))
     s = "s" * (len(spec.after) > 1)
     waits = f" It will wait for task{s} {after}." if after else ""
@@ -83,8 +83,7 @@ def add(context: RequestContext, *, text: str) -> str:
     help="Makes a task wait until another is merged.",
 )
 def depends(context: RequestContext, *, task: int, on: bool, other: int) -> str:  # noqa: ARG001  the word `on`
-    name = context.convoy.name
-    context.submit(LinkTask(convoy=name, task=task, on=other, by=context.by))
+    context.decide(LinkTask, task=task, on=other)
     return f"Task {task} waits until task {other} is merged."
 
 
@@ -96,8 +95,7 @@ def depends(context: RequestContext, *, task: int, on: bool, other: int) -> str:
     help="Assigns a task, or all unstarted tasks, to another engine.",
 )
 def engine(context: RequestContext, *, engine: str, task: int | None = None) -> str:
-    name, by = context.convoy.name, context.by
-    context.submit(AssignTask(convoy=name, task=task, engine=engine, by=by))
+    context.decide(AssignTask, task=task, engine=engine)
     what = f"Task {task} uses" if task else "All tasks that have not started use"
     return f"{what} the engine `{engine}` from now on."
 
@@ -117,7 +115,7 @@ def engine(context: RequestContext, *, engine: str, task: int | None = None) -> 
 def follow(context: RequestContext) -> str:
     before = context.convoy
     target = context.draft.refs.get(ids.HEADS + before.target, "")
-    context.submit(FollowList(convoy=before.name, by=context.by, target=target))
+    context.decide(FollowList, target=target)
     return f"Plan updated: {'; '.join(changes(before, before.proposed))}."
 
 
@@ -137,9 +135,8 @@ def follow(context: RequestContext) -> str:
     ),
 )
 def allow(context: RequestContext, *, task: int, path: str = "") -> str:
-    convoy, by = context.convoy, context.by
-    before = convoy.task(task)
-    context.submit(AllowPaths(convoy=convoy.name, task=task, by=by, path=path))
+    before = context.convoy.task(task)
+    context.decide(AllowPaths, task=task, path=path)
     after = context.convoy.task(task)
     known = before.allowed if before else ()
     new = [each for each in (after.allowed if after else ()) if each not in known]
@@ -161,8 +158,7 @@ def allow(context: RequestContext, *, task: int, path: str = "") -> str:
     help="Sets the convoy's priority; `p0` is the highest, `p1` the default.",
 )
 def priority(context: RequestContext, *, priority: int) -> str:
-    name = context.convoy.name
-    context.submit(ConvoyRanked(convoy=name, priority=priority, by=context.by))
+    context.decide(ConvoyRanked, priority=priority)
     return f"The convoy now has priority `p{priority}`."
 
 
@@ -187,8 +183,7 @@ def split(context: RequestContext, *, task: int, text: str) -> str:
         parts = parts_in(before, context.task(task).spec, text)
     except PlanError as error:
         raise NotPossible(str(error)) from error
-    command = PartTask(convoy=before.name, task=task, parts=parts, by=context.by)
-    context.submit(command)
+    context.decide(PartTask, task=task, parts=parts)
     return f"Task {task} is split into {len(parts)} parts."
 
 
@@ -213,11 +208,11 @@ def _part(context: RequestContext, task: int | None) -> tuple[Part, int, str]:
 )
 def merge(context: RequestContext, *, task: int | None = None) -> str:
     part, number, what = _part(context, task)
-    name, out = context.convoy.name, part.taken_out
+    out = part.taken_out
     if out is not None and out.gesture == "closed":
-        context.submit(WorkTakenBack(convoy=name, task=number, by=context.by))
+        context.decide(WorkTakenBack, task=number)
         return f"brat will open a new pull request to replace #{out.pull}."
-    context.submit(MergeRequested(convoy=name, task=number, by=context.by))
+    context.decide(MergeRequested, task=number)
     return f"{what} is back in the merge queue."
 
 
@@ -233,8 +228,8 @@ def merge(context: RequestContext, *, task: int | None = None) -> str:
     ),
 )
 def unqueue(context: RequestContext, *, task: int | None = None) -> str:
-    name, (_, number, what) = context.convoy.name, _part(context, task)
-    context.submit(MergeWithdrawn(convoy=name, task=number, by=context.by))
+    _, number, what = _part(context, task)
+    context.decide(MergeWithdrawn, task=number)
     again = f"/brat merge {number}" if task else "/brat merge"
     return f"{what} leaves the merge queue. To put it back, say `{again}`."
 

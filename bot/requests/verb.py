@@ -406,6 +406,10 @@ class RequestContext:
         except ConfigError as error:
             raise NotPossible(f"the configuration is not valid: {error}") from error
 
+    def decide(self, kind: Callable[..., "Command"], **given: object) -> None:
+        """Submit a command of this kind about the convoy, by the asker."""
+        self.submit(kind(convoy=self.convoy.name, by=self.by, **given))
+
     def submit(self, command: "Command") -> None:
         """Put a command to the rules; its events join the draft.
 

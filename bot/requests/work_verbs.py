@@ -28,7 +28,7 @@ def _retry_failed(context: RequestContext, task: int | None) -> str:
     if task is not None:
         whole = f"{convoy.name} has failed: say `/brat retry` without a task"
         raise NotPossible(whole)
-    context.submit(people.RetryConvoy(convoy=convoy.name, by=context.by))
+    context.decide(people.RetryConvoy)
     stays = [
         f"Task {each.number} stays dropped: {each.why.rstrip('.')}."
         for each in context.convoy.tasks
@@ -103,7 +103,7 @@ def retry(context: RequestContext, *, task: int | None = None, text: str = "") -
         return _retry_failed(context, task)
     stalled = task is None and bool(convoy.sync.stalled)
     if stalled:
-        context.submit(people.RetryConvoy(convoy=convoy.name, by=context.by))
+        context.decide(people.RetryConvoy)
     aside = _take_up(context, task)
     own, gate = context.own_task, convoy.settings.gate
     blocked = [
@@ -120,7 +120,7 @@ def retry(context: RequestContext, *, task: int | None = None, text: str = "") -
     for number in numbers:
         if task is None and not _is_blocked(context.convoy, number):
             continue  # retrying another task unblocked it
-        context.submit(people.RetryTask(convoy=convoy.name, task=number, by=context.by))
+        context.decide(people.RetryTask, task=number)
     for number in numbers if text else ():
         tell.rule(context, task=number, text=text)
     them, told = ", ".join(map(str, numbers)), " and your message" if text else ""
@@ -150,7 +150,7 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
         number = convoy.next_number
         told = "A reviewer commented on the convoy's work as a whole, as shown below."
         spec = TaskSpec(number=number, title=title, instructions=told)
-        context.submit(AddTask(convoy=name, spec=spec, by=by))
+        context.decide(AddTask, spec=spec)
     _submit_said(context, TaskTold(convoy=name, task=number, by=by, text=text))
     return f"Task {number} will make the changes. CI will then test the convoy again."
 
@@ -178,15 +178,8 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     if isinstance(made, Conflicted):
         named = ", ".join(code_span(path) for path in made.paths[:5])
         raise NotPossible(f"the work conflicts with newly landed work in {named}")
-    rebased = people.RebaseWork(
-        convoy=convoy.name,
-        task=task.number,
-        old=work.commit,
-        commit=made,
-        base=onto,
-        by=context.by,
-    )
-    context.submit(rebased)
+    what = {"task": task.number, "old": work.commit, "commit": made, "base": onto}
+    context.decide(people.RebaseWork, **what)
     _keep_work(context, convoy, task)
     draft.move(ids.HEADS + branch, made)
     more = " It needs a new approval." if convoy.settings.approvals else ""
@@ -220,7 +213,7 @@ def revise(context: RequestContext, *, text: str) -> str:
     if task is None and context.asker.number not in (0, convoy.issue):
         raise NotPossible(NO_WORK)
     if task is None:
-        context.submit(ConvoyReplanned(convoy=convoy.name, by=context.by, text=text))
+        context.decide(ConvoyReplanned, text=text)
         return "brat is making a new plan, which will show what changed."
     name, number, by = convoy.name, task.number, context.by
     revise = people.ReviseTask(convoy=name, task=number, by=by, text=text)
@@ -261,7 +254,7 @@ REVISION: Final = (revise, rebase)
 )
 def tell(context: RequestContext, *, task: int, text: str) -> str:
     convoy = context.convoy
-    context.submit(TaskTold(convoy=convoy.name, task=task, by=context.by, text=text))
+    context.decide(TaskTold, task=task, text=text)
     found = convoy.task(task)
     if found is None or found.attempt is None:
         return f"The next attempt at task {task} will get the message."
@@ -303,13 +296,11 @@ def _require_session(convoy: Convoy, request: verb.Request) -> None:
     ),
 )
 def cancel(context: RequestContext, *, task: int | None = None) -> str:
-    name, by = context.convoy.name, context.by
     if task is None:
-        context.submit(ConvoyFailed(convoy=name, why=f"cancelled by {by}", by=by))
+        context.decide(ConvoyFailed, why=f"cancelled by {context.by}")
         return "The convoy is cancelled. Finished work is kept."
     word = "stopped" if context.asker.at_endpoint else "cancelled"
-    stop = people.BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by)
-    context.submit(stop)
+    context.decide(people.BlockTask, task=task, why=f"{word} by {context.by}")
     return (
         f"Task {task} has been stopped. To try it again, say `/brat retry {task}`. To "
         f"give it up, say `/brat drop {task}`."
@@ -330,9 +321,7 @@ def cancel(context: RequestContext, *, task: int | None = None) -> str:
     ),
 )
 def drop(context: RequestContext, *, task: int) -> str:
-    name, by = context.convoy.name, context.by
-    drop = people.DropTask(convoy=name, task=task, why=f"dropped by {by}", by=by)
-    context.submit(drop)
+    context.decide(people.DropTask, task=task, why=f"dropped by {context.by}")
     return f"Task {task} is dropped."
 
 
