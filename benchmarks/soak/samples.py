@@ -50,9 +50,7 @@ def sample(place: Place, forge: int, bot: int, landed: int) -> Sample:
         leases=sum(len(refs(place, each, LOCKS)) for each in REPOSITORIES),
         branches=sum(len(refs(place, each, QUEUE)) for each in REPOSITORIES),
         disk_mb=round(
-            sum(
-                on_disk(place.folder / each).size for each in (FORGE_FOLDER, BOT_FOLDER)
-            )
+            sum(on_disk(place.folder / each) for each in (FORGE_FOLDER, BOT_FOLDER))
             / _MB,
             1,
         ),

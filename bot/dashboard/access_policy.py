@@ -32,6 +32,8 @@ class Visitor:
 
 
 VIEW: Final = web.RequestKey("view", RepositoryView)
+TASK: Final = r"/convoys/{convoy}/tasks/{task:\d{1,9}}"
+"""The path of a task below a repository's."""
 
 
 class AccessPolicy(Protocol):

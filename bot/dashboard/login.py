@@ -2,7 +2,7 @@
 
 The forge is asked once who a person is; its token is used for that and forgotten. A
 signed cookie then names the person for some hours. It never holds their rights: for
-those the forge is asked, and its answers are remembered for a while.
+those the forge is asked.
 
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 https://datatracker.ietf.org/doc/html/rfc7636
@@ -12,7 +12,7 @@ import hmac
 import secrets
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from http import HTTPStatus
@@ -213,32 +213,3 @@ def _keep(answer: web.Response, name: str, value: str, seconds: int) -> None:
 
 def _drop(answer: web.Response, name: str) -> None:
     answer.del_cookie(name, path="/", secure=True, httponly=True, samesite="Lax")
-
-
-KEPT_S: Final = 60.0
-"""How long a person who lost a right may still see pages and buttons."""
-MOST_RIGHTS: Final = 10_000
-
-
-class Rights:
-    """Remembers the forge's answers for a minute; for one event loop."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, ...], tuple[float, bool]] = {}
-
-    async def may(
-        self, key: tuple[str, ...], ask: Callable[[], Awaitable[bool]]
-    ) -> bool:
-        """Return whether a person has a right, asking again when the answer is old.
-
-        Raises whatever `ask` raises: a person without an answer has no right.
-        """
-        now = time.monotonic()
-        known = self._known.get(key)
-        if known is not None and now - known[0] < KEPT_S:
-            return known[1]
-        said = await ask()
-        if len(self._known) >= MOST_RIGHTS:
-            self._known.clear()
-        self._known[key] = (now, said)
-        return said

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from aiohttp import web
 
-from bot.dashboard import access_policy, api, dashboard_source, page_contents
+from bot.dashboard import access_policy, dashboard_source, page_contents
 from bot.dashboard.dashboard_source import DashboardSource, RepositoryView
 from bot.dashboard.drawings import draw_gantt, draw_graph
 from bot.dashboard.page_contents import printed_lines
@@ -63,7 +63,7 @@ class Pages:
             ("/convoys", "convoys", _convoys),
             ("/convoys/{convoy}", "convoy", _convoy),
             ("/convoys/{convoy}/changes", "changes", _convoy_changes),
-            (api.TASK, "task", _task),
+            (access_policy.TASK, "task", _task),
             ("/log", "log", _log),
             ("/search", "search", _searched),
             ("/analytics", "analytics", _analytics),
@@ -73,7 +73,7 @@ class Pages:
                 web.get(base + at, partial(self._page, name, find))
                 for at, name, find in pages
             ),
-            web.get(base + api.TASK + "/output", _output),
+            web.get(base + access_policy.TASK + "/output", _output),
         ]
 
     async def _page(self, name: str, find: Find, request: web.Request) -> web.Response:

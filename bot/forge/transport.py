@@ -8,7 +8,6 @@ https://docs.github.com/rest/using-the-rest-api
 
 import asyncio
 import ssl
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -290,7 +289,7 @@ class Wire:
                 if name == "date" or name.startswith("x-ratelimit-")
             }
             told = {**known.headers, **fresh}
-            return HttpReply(known.status, told, known.body, counted=False)
+            reply = HttpReply(known.status, told, known.body, counted=False)
         if ask.keep:
             self._pages.put(ask, reply)
         return reply
@@ -356,26 +355,20 @@ class Pages:
 
     most: int = 500
     most_bytes: int = 16_000_000
-    _bytes: int = 0
-    _known: OrderedDict[str, HttpReply] = field(default_factory=OrderedDict)
+    _known: dict[str, HttpReply] = field(default_factory=dict)
 
     def get(self, ask: Ask) -> HttpReply | None:
-        known = self._known.get(ask.url)
-        if known is not None:
-            self._known.move_to_end(ask.url)
-        return known
+        return self._known.get(ask.url)
 
     def put(self, ask: Ask, reply: HttpReply) -> None:
         """Keep an answer in place of the previous one, if it has an ETag."""
         if reply.status != HTTPStatus.OK or "etag" not in reply.headers:
             return
-        before = self._known.pop(ask.url, None)
-        self._bytes -= len(before.body) if before is not None else 0
+        self._known.pop(ask.url, None)  # the newest are last
         self._known[ask.url] = reply
-        self._bytes += len(reply.body)
-        while len(self._known) > self.most or self._bytes > self.most_bytes:
-            _, oldest = self._known.popitem(last=False)
-            self._bytes -= len(oldest.body)
+        sizes = [len(each.body) for each in self._known.values()]
+        while len(self._known) > self.most or sum(sizes) > self.most_bytes:
+            del self._known[next(iter(self._known))], sizes[0]
 
 
 def _address(asked: object, text: str, seen_from: httpx.URL | None = None) -> httpx.URL:

@@ -135,7 +135,7 @@ async def _dispatch(
     run = run or await runs.named(attempt.nonce)
     if run is None:
         raise Unavailable(f"the forge does not list the run {attempt.nonce} yet")
-    if intent.task and not context.settings.once:  # its work is examined when it ends
+    if intent.task:  # its work is examined when it ends
         await asyncio.to_thread(EXAMINERS.begin)
     return run
 

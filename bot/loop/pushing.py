@@ -46,8 +46,6 @@ from grite.remote import RefUpdate
 from grite.resource import BOT as RESOURCE
 
 TTL_S: Final = 60
-SKEW_S: Final = 300
-"""How far two clocks may differ, for a process that cannot watch for a whole TTL."""
 FRESH_S: Final = TTL_S / 3
 """A lease older than this is renewed before the bot acts under it."""
 SPARE_S: Final = 10.0
@@ -68,8 +66,6 @@ class BotLease:
     actor: bytes
     sole: bool = False
     """Whether a file lock already ensures that no other bot acts."""
-    once: bool = False
-    """Whether the process ends after one tick: it then trusts clocks within SKEW_S."""
     ticking: Callable[[], float] = monotonic
     """Seconds of a clock that never goes back."""
     dead: frozenset[str] = frozenset()
@@ -121,7 +117,7 @@ class BotLease:
             if old == self._pushed[0] or (known and known.nonce == self.nonce):
                 parent = old
             elif not self.sole:
-                self._check(known, old, now)
+                self._check(known, old)
                 self.doubts = True
         expires_ms, head = now + TTL_S * 1000, self.mirror.head
         lock = lease.Lock(self.actor, self.nonce, expires_ms, RESOURCE, head)
@@ -134,10 +130,8 @@ class BotLease:
     def freed(self) -> RefUpdate:
         return RefUpdate(self.ref, None, self.mirror.refs.get(self.ref))
 
-    def _check(self, lock: lease.Lock | None, commit: str, now: int) -> None:
+    def _check(self, lock: lease.Lock | None, commit: str) -> None:
         if lock is None or lock.log_head not in self.mirror.newest_heads():
-            return
-        if self.once and now >= lock.expires_ms + SKEW_S * 1000:
             return
         if commit != self._watched[0]:
             self._watched = (commit, self.ticking())

@@ -21,7 +21,7 @@ import codecs
 import math
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -52,16 +52,13 @@ _ATTRIBUTES_BYTES: Final = 100_000
 _MERGED_BYTES: Final = 100_000
 
 
-class Merged(Struct, frozen=True):
-    """What git makes of a merge that it may not be able to finish."""
+def _merged_by_git(
+    repository: Path, ours: str, theirs: str
+) -> tuple[pygit2.Oid, tuple[str, ...]]:
+    """Return the tree of a merge, and the files that conflict; moves no ref.
 
-    tree: str
-    paths: tuple[str, ...]
-    """The files that conflict; some, such as deleted ones, have no markers."""
-
-
-def merged_by_git(repository: Path, ours: str, theirs: str) -> Merged:
-    """Merge `theirs` into `ours` in a bare repository; deterministic, moves no ref."""
+    Some of these, such as deleted ones, have no markers.
+    """
     with tempfile.TemporaryDirectory(prefix="brat-merge-") as folder:
         tree = pygit2.Repository(str(repository))[ours].peel(pygit2.Tree)
         listed = git.run(("ls-tree", "-r", "-z", "--name-only", ours), cwd=repository)
@@ -83,7 +80,7 @@ def merged_by_git(repository: Path, ours: str, theirs: str) -> Merged:
     made, *paths = done.stdout.decode(errors="surrogateescape").split("\0")
     # A path that is not UTF-8 has lone surrogates, which no event can carry.
     shown = {path.encode(errors="replace").decode() for path in paths if path}
-    return Merged(made, tuple(sorted(shown)))
+    return pygit2.Oid(hex=made), tuple(sorted(shown))
 
 
 def is_for_git(base: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree) -> bool:
@@ -91,7 +88,11 @@ def is_for_git(base: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree) -> boo
 
     Nor is one merged here that is large: lines that differ may take seconds.
     """
-    paths = tuple(_changed_by_both(base, ours, theirs))
+    here, there = (
+        {each.new_file.path: each.new_file.id for each in base.diff_to_tree(one).deltas}
+        for one in (ours, theirs)
+    )
+    paths = [path for path in here.keys() & there.keys() if here[path] != there[path]]
     blobs = (blob_in(tree, path) for tree in (ours, theirs) for path in paths)
     if any(blob.size > _MERGED_BYTES for blob in blobs if blob):
         return True
@@ -99,27 +100,6 @@ def is_for_git(base: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree) -> boo
     names = (str(folder / _ATTRIBUTES_FILE) for folder in folders)
     files = (blob_in(ours, name, _ATTRIBUTES_BYTES) for name in names)
     return any(word in file.data for file in files if file for word in _WORDS)
-
-
-def _changed_by_both(
-    base: Iterable[pygit2.Object],
-    ours: pygit2.Tree,
-    theirs: pygit2.Tree,
-    folder: str = "",
-) -> Iterator[str]:
-    """Yield the paths that three trees hold in three versions."""
-    was = {entry.name: entry for entry in base}
-    other = {entry.name: entry for entry in theirs}
-    for entry in ours:
-        name, path = entry.name, f"{folder}{entry.name}"
-        before, beside = was.get(name), other.get(name)
-        if beside is None or beside == entry or before in (entry, beside):
-            continue
-        if isinstance(entry, pygit2.Tree) and isinstance(beside, pygit2.Tree):
-            root = before if isinstance(before, pygit2.Tree) else ()
-            yield from _changed_by_both(root, entry, beside, f"{path}/")
-        else:
-            yield path
 
 
 def blob_in(tree: pygit2.Tree, path: str, most: float = math.inf) -> pygit2.Blob | None:
@@ -280,11 +260,11 @@ class Composer:
         bot = _bot(piece.at)
         parents = [piece.onto, piece.work]
         if self.is_ancestor(piece.base, piece.onto):
-            made = merged_by_git(self._path, *parents)
+            tree, _ = _merged_by_git(self._path, *parents)
         else:
             trees = (self._commit(each).tree for each in (piece.base, *parents))
-            made = self._merged_on(*trees)
-        return self._write(bot, bot, piece.message, pygit2.Oid(hex=made.tree), parents)
+            tree, _ = self._merged_on(*trees)
+        return self._write(bot, bot, piece.message, tree, parents)
 
     def left_over(self, merge: str, work: str) -> tuple[str, ...]:
         """Return the files of `work` in which markers of a merge below it are left."""
@@ -417,21 +397,21 @@ class Composer:
             index = self._repo.merge_trees(base, onto, work)
             if index.conflicts is None:
                 return index.write_tree(self._repo)
-        made = self._merged_on(base, onto, work)
-        if made.paths:
+        tree, paths = self._merged_on(base, onto, work)
+        if paths:
             if len(self._conflicts) >= _CONFLICTS_MOST:
                 self._conflicts.clear()
-            only_adds = _only_adds(base, (onto, work), made.paths)
-            self._conflicts[trees] = Conflicted(made.paths, only_adds)
+            only_adds = _only_adds(base, (onto, work), paths)
+            self._conflicts[trees] = Conflicted(paths, only_adds)
             return self._conflicts[trees]
-        return pygit2.Oid(hex=made.tree)
+        return tree
 
     def _merged_on(
         self, base: pygit2.Tree, onto: pygit2.Tree, work: pygit2.Tree
-    ) -> Merged:
+    ) -> tuple[pygit2.Oid, tuple[str, ...]]:
         root = self._bare(base, [])  # git takes the base from the commits' history
         ours, theirs = (self._bare(tree, [root]) for tree in (onto, work))
-        return merged_by_git(self._path, ours, theirs)
+        return _merged_by_git(self._path, ours, theirs)
 
     def _bare(self, tree: pygit2.Tree, parents: list[str]) -> str:
         nobody = _bot(0)

@@ -11,12 +11,11 @@ the loop opens the mirror.
 
 import logging
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import pygit2
 
@@ -33,11 +32,9 @@ from grite.remote import PARTS, RefUpdate
 from grite.wal import WAL_REF
 
 FLOOR_BYTES: Final = 256_000_000
-FLOOR_FILES: Final = 20_000
-"""A mirror below both is never collected. A task leaves dozens of loose objects."""
+"""A smaller mirror is never collected. A task leaves dozens of loose objects."""
 GROWTH: Final = 2
 """How many times what the last collection left a mirror may grow to."""
-EVERY_S: Final = 600.0
 RECENT: Final = "1.hour.ago"
 """Younger objects stay: a git call of a loop that was cut off may be writing them."""
 COLLECTION_S: Final = 3_600.0
@@ -48,35 +45,24 @@ _SIZE: Final = "brat-size"
 _log: Final = logging.getLogger(__name__)
 
 
-class Outgrown(BratError):
-    """A mirror has grown too large: its loop has to leave it for a moment."""
+def on_disk(folder: Path) -> int:
+    """Return how many bytes of the disk the files in a folder take; 0: none is there.
 
-
-class OnDisk(NamedTuple):
-    size: int
-    """Bytes."""
-    files: int
-
-
-def on_disk(folder: Path) -> OnDisk:
-    """Return what the files in a folder come to; nothing if there is no folder."""
-    size = files = 0
+    Each takes whole blocks: many small ones count for more than they hold.
+    """
+    blocks = 0
     for parent, _, names in os.walk(folder):
-        files += len(names)
         for name in names:
             with suppress(FileNotFoundError):  # git has just moved it
-                size += (Path(parent) / name).stat().st_size
-    return OnDisk(size, files)
+                blocks += (Path(parent) / name).stat().st_blocks
+    return blocks * 512  # POSIX's unit, whatever the file system's own is
 
 
 def has_grown(mirror: Path) -> bool:
-    now, noted = on_disk(mirror), OnDisk(0, 0)
+    left = 0
     with suppress(OSError, ValueError):  # else it was never collected
-        size, files = map(int, (mirror / _SIZE).read_text().split())
-        noted = OnDisk(size, files)
-    return now.size > max(FLOOR_BYTES, GROWTH * noted.size) or now.files > max(
-        FLOOR_FILES, GROWTH * noted.files
-    )
+        left = int((mirror / _SIZE).read_text())
+    return on_disk(mirror) > max(FLOOR_BYTES, GROWTH * left)
 
 
 def collect_mirror(mirror: Path) -> None:
@@ -94,33 +80,9 @@ def collect_mirror(mirror: Path) -> None:
     except BratError as error:
         _log.warning("git gc failed in %s: %s", mirror, error)
     else:
-        sizes = before.size, on_disk(mirror).size
+        sizes = before, on_disk(mirror)
         _log.info("git gc in %s: %d bytes before, %d bytes after", mirror, *sizes)
-    left = on_disk(mirror)
-    (mirror / _SIZE).write_text(f"{left.size} {left.files}")
-
-
-@dataclass
-class MirrorWatch:
-    """Looks now and then whether a mirror in use has to be collected."""
-
-    mirror: Path
-    ticking: Callable[[], float] = time.monotonic
-
-    def __post_init__(self) -> None:
-        self._looked_at = self.ticking()
-
-    def look(self) -> None:
-        """Look, unless that was done a short while ago.
-
-        Raises:
-            Outgrown: the mirror has to be collected; opening it again does that.
-        """
-        if self.ticking() - self._looked_at < EVERY_S:
-            return
-        self._looked_at = self.ticking()
-        if has_grown(self.mirror):
-            raise Outgrown("its mirror has grown, so brat is removing unused objects")
+    (mirror / _SIZE).write_text(str(on_disk(mirror)))
 
 
 class Mirror(Clone):

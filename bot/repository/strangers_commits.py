@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import pygit2
@@ -166,12 +166,6 @@ class TooMuch(BratError):
     """The work is too large to be examined; the message is a sentence saying why."""
 
 
-class Touched(NamedTuple):
-    change: gate.PathChange
-    blob: str
-    """The id of the file's new content; empty: it has none."""
-
-
 class CommitRange:
     """Reads ranges of commits in one repository; all reads share the same limits."""
 
@@ -181,12 +175,12 @@ class CommitRange:
         self.commits: list[str] = []
         """Those that `steps` has read, the newest first."""
 
-    def whole(self, base: str, commit: str) -> list[Touched]:
+    def whole(self, base: str, commit: str) -> list[gate.PathChange]:
         return list(self._between(self._tree(base), self._tree(commit)))
 
-    def steps(self, base: str, commit: str) -> list[Touched]:
+    def steps(self, base: str, commit: str) -> list[gate.PathChange]:
         """Return the changes of each commit after `base` against each parent."""
-        found: list[Touched] = []
+        found: list[gate.PathChange] = []
         walk = self._repo.walk(commit, pygit2.enums.SortMode.NONE)
         walk.hide(base)
         for count, each in enumerate(walk, 1):
@@ -205,7 +199,7 @@ class CommitRange:
 
     def _between(
         self, before: pygit2.Tree | None, after: pygit2.Tree
-    ) -> Iterator[Touched]:
+    ) -> Iterator[gate.PathChange]:
         left: list[tuple[bytes, int, pygit2.Object | None, pygit2.Object | None]]
         left = [(b"", 0, before, after)]
         while left:
@@ -226,15 +220,13 @@ class CommitRange:
 
     def _touched(
         self, path: bytes, was: pygit2.Object | None, now: pygit2.Object | None
-    ) -> Touched:
+    ) -> gate.PathChange:
         self._changed += 1
         if self._changed > CHANGED_MOST:
             raise TooMuch(f"The work changes more than {CHANGED_MOST} files.")
         before, after = _blob(was), _blob(now)
         name = path.decode(errors="surrogateescape")
-        change = gate.PathChange(name, _mode(was), _mode(now), before, after)
-        holds = now is not None and now.type == _Kind.BLOB
-        return Touched(change, after if holds else "")
+        return gate.PathChange(name, _mode(was), _mode(now), before, after)
 
     def _entries(self, tree: pygit2.Object | None) -> dict[bytes, pygit2.Object]:
         if not isinstance(tree, pygit2.Tree):
@@ -439,29 +431,24 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
     try:
         stretch = CommitRange(repository)
         whole = stretch.whole(base, commit)
-        files = tuple(sorted(gate.printable(each.change.path) for each in whole))
+        files = tuple(sorted(gate.printable(each.path) for each in whole))
         if not whole:
             return Patch(files=(), refusals=("The work changes nothing.",))
         steps = stretch.steps(base, commit)
         sizes, all_bytes = _sizes(repository, (*whole, *steps))
     except TooMuch as error:
         return Patch(files=files, refusals=(str(error),), keeps=False, is_large=True)
-    changes = [each.change for each in whole]
-    lasting = {(each.path, each.mode_after) for each in changes}
-    between = {
-        each.change
-        for each in steps
-        if (each.change.path, each.change.mode_after) not in lasting
-    }
+    lasting = {(each.path, each.mode_after) for each in whole}
+    between = {e for e in steps if (e.path, e.mode_after) not in lasting}
     refusals = (
-        *gate.refusals(changes, 0, settings.gate, settings.limits),
+        *gate.refusals(whole, 0, settings.gate, settings.limits),
         *gate.passing(sorted(between), settings.gate),
     )
     patch = git.run([*_PATCH, base, commit], cwd=repository).stdout
-    is_large = len(changes) > settings.limits.patch_files
+    is_large = len(whole) > settings.limits.patch_files
     if not refusals:
         limits, largest = settings.limits, _largest(sizes)
-        refusals = gate.refusals(changes, len(patch), settings.gate, limits, largest)
+        refusals = gate.refusals(whole, len(patch), settings.gate, limits, largest)
         is_large = bool(refusals)
     if refusals and max(len(patch), all_bytes) > READ_BYTES:
         return Patch(files=files, refusals=refusals, keeps=False, is_large=is_large)
@@ -471,7 +458,7 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
         asked = "".join(f"{step}\n" for step in stretch.commits).encode()
         patches = git.run(args, cwd=repository, stdin=asked).stdout
         told = gate.leaks("An intermediate commit", patches, settings.gate)
-    paths = {each.change.path for each in steps}
+    paths = {each.path for each in steps}
     keeps = not told and not any(
         gate.is_matched(path, _WORKFLOWS, any_case=True) for path in paths
     )
@@ -485,14 +472,16 @@ def _largest(sizes: Mapping[str, int]) -> str:
     return gate.file_and_size(path, sizes[path]) if path else ""
 
 
-def _sizes(repository: Path, touched: Iterable[Touched]) -> tuple[dict[str, int], int]:
+def _sizes(
+    repository: Path, changes: Iterable[gate.PathChange]
+) -> tuple[dict[str, int], int]:
     """Return the largest that each path becomes, in bytes, and all bytes together."""
-    paths = {each.blob: each.change.path for each in touched if each.blob}
+    paths = {each.blob_after: each.path for each in changes}
     objects = pygit2.Repository(str(repository)).odb
     found: dict[str, int] = {}
     all_bytes = 0
     for blob, path in paths.items():
-        with suppress(KeyError):  # it is not here
+        with suppress(KeyError):  # a submodule's commit, or there is no file any more
             _, size = objects.read_header(pygit2.Oid(hex=blob))
             found[path] = max(found.get(path, 0), size)
             all_bytes += size
@@ -515,24 +504,13 @@ def ci_changes(repository: Path, target: str, commit: str) -> tuple[str, ...]:
     What only the target has changed since does not count: the commit is older there.
     """
     repo = pygit2.Repository(str(repository))
-    base = repo.merge_base(target, commit)
-    args = ["diff-tree", "-r", "-z", "--root", "--name-only", "--no-renames"]
-    said = git.run([*args, str(base or target), commit], cwd=repository).stdout
-    paths = [name.decode(errors="surrogateescape") for name in said.split(b"\0")]
-    there, here = (repo[each].peel(pygit2.Tree) for each in (target, commit))
-    return tuple(
-        gate.printable(path)
-        for path in gate.ci_files(filter(None, paths))
-        if _entry(there, path) != _entry(here, path)
+    since = repo.merge_base(target, commit) or target
+    made = repo[commit].peel(pygit2.Tree)
+    own, beside = (
+        {each.new_file.path for each in tree.diff_to_tree(made).deltas}
+        for tree in (repo[each].peel(pygit2.Tree) for each in (since, target))
     )
-
-
-def _entry(tree: pygit2.Tree, path: str) -> tuple[str, int] | None:
-    try:
-        found = tree[path]
-    except KeyError:
-        return None
-    return str(found.id), found.filemode
+    return tuple(map(gate.printable, gate.ci_files(own & beside)))
 
 
 if __name__ == "__main__":

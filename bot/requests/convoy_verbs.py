@@ -9,7 +9,7 @@ from typing import Final
 
 from bot import VERSION
 from bot.requests import verb
-from bot.requests.verb import NotPossible, RequestContext, Verb
+from bot.requests.verb import NotPossible, RequestContext, row
 from bot.requests.work_verbs import NO_WORK
 from bot.text.visible_text import code_span
 from convoy.events import subject
@@ -31,8 +31,17 @@ from convoy.text import counted, inline
 from convoy.views.plan import approval, edge_words
 from convoy.views.reasons import waits_for
 
+PLAN_CHARS: Final = 20_000
+"""The longest plan in an answer; a comment may have more of them."""
 
-def _status(context: RequestContext) -> str:
+
+@row(
+    right="read",
+    help="Shows the state of the convoy and its tasks.",
+    asks=True,
+    brief="This comment shows the current state.",
+)
+def status(context: RequestContext) -> str:
     from bot.text.convoy_comment import convoy_table
 
     convoy = context.convoy
@@ -40,7 +49,14 @@ def _status(context: RequestContext) -> str:
     return convoy_table(convoy, asides, web=context.bot.settings.web)
 
 
-def _plan(context: RequestContext) -> str:
+@row(
+    right="read",
+    help="Shows the plan: what each task does, changes and waits for, with an "
+    "estimate.",
+    asks=True,
+    brief="Expand the plan in this comment to read it.",
+)
+def plan(context: RequestContext) -> str:
     from bot.text.convoy_comment import plan_section
 
     convoy = context.convoy
@@ -51,7 +67,13 @@ def _plan(context: RequestContext) -> str:
     return "\n".join((*plan_section(convoy, PLAN_CHARS), *waits))
 
 
-def _why(context: RequestContext, *, task: int) -> str:
+@row(
+    right="read",
+    words=(verb.TASK,),
+    help="Says what a task is waiting for, and why.",
+    asks=True,
+)
+def why(context: RequestContext, *, task: int) -> str:
     found = context.task(task)
     lines = [f"Task {task} is {found.state} ({counted(found.started, 'attempt')})."]
     at = moment(context.draft.state, context.draft.now)
@@ -62,7 +84,12 @@ def _why(context: RequestContext, *, task: int) -> str:
     return "\n".join(lines)
 
 
-def _logs(context: RequestContext, *, task: int) -> str:
+@row(
+    words=(verb.TASK,),
+    help="Shows links to the output of a task's sessions.",
+    asks=True,
+)
+def logs(context: RequestContext, *, task: int) -> str:
     runs = context.task(task).runs
     if not runs:
         raise NotPossible(f"task {task} has had no session yet")
@@ -72,7 +99,11 @@ def _logs(context: RequestContext, *, task: int) -> str:
     return "\n".join((f"The sessions of task {task}, newest first:", *lines))
 
 
-def _cost(context: RequestContext) -> str:
+@row(
+    help="Shows what the convoy has cost so far, if known.",
+    asks=True,
+)
+def cost(context: RequestContext) -> str:
     convoy, now = context.convoy, context.draft.now
     tasks = convoy.spenders
     running = [now - task.attempt.at for task in tasks if task.attempt]
@@ -87,59 +118,36 @@ def _cost(context: RequestContext) -> str:
     )
 
 
-PLAN_CHARS: Final = 20_000
-"""The longest plan in an answer; a comment may have more of them."""
-
-READING: Final = (
-    Verb(
-        name="status",
-        right="read",
-        help="Shows the state of the convoy and its tasks.",
-        rule=_status,
-        asks=True,
-        brief="This comment shows the current state.",
-    ),
-    Verb(
-        name="plan",
-        right="read",
-        help="Shows the plan: what each task does, changes and waits for, with an "
-        "estimate.",
-        rule=_plan,
-        asks=True,
-        brief="Expand the plan in this comment to read it.",
-    ),
-    Verb(
-        name="why",
-        right="read",
-        words=(verb.TASK,),
-        help="Says what a task is waiting for, and why.",
-        rule=_why,
-        asks=True,
-    ),
-    Verb(
-        name="logs",
-        words=(verb.TASK,),
-        help="Shows links to the output of a task's sessions.",
-        rule=_logs,
-        asks=True,
-    ),
-    Verb(
-        name="cost",
-        help="Shows what the convoy has cost so far, if known.",
-        rule=_cost,
-        asks=True,
-    ),
-    Verb(
-        name="ping",
-        right="read",
-        help="Shows the bot's version.",
-        rule=lambda context: f"{context.bot.login} is running, version {VERSION}.",
-        asks=True,
-    ),
+@row(
+    right="read",
+    help="Shows the bot's version.",
+    asks=True,
 )
+def ping(context: RequestContext) -> str:
+    return f"{context.bot.login} is running, version {VERSION}."
 
 
-async def _start(
+READING: Final = (status, plan, why, logs, cost, ping)
+
+
+@row(
+    place="issue",
+    words=(verb.fixed_word("plan-only", needed=False),),
+    options=(
+        verb.Argument(
+            name="pattern",
+            read=verb.read_pattern,
+            form="pattern=NAME",
+            needed=False,
+        ),
+    ),
+    more=verb.Argument(name="inputs", read=str, form="input=value ...", needed=False),
+    text="may",
+    help="Starts a convoy for the issue, as the label does; your text is added "
+    "to the issue's text. With `plan-only`, the plan waits for your "
+    "approval. With `pattern`, the plan comes from that pattern and the inputs.",
+)
+async def start(
     context: RequestContext,
     *,
     text: str = "",
@@ -150,7 +158,7 @@ async def _start(
     from bot.door.inbox import StartRequest as Labelled
     from bot.roles import mayor
     from bot.roles.issue_intake import edited_since
-    from bot.text.replies import EDITED_SINCE_SAID
+    from bot.text.phrases import phrase
 
     remark = context.asker.remark
     if remark is None:
@@ -160,7 +168,7 @@ async def _start(
     title, body = remark.title, remark.body
     if remark.at is not None:  # no delivery froze the issue's text
         if await edited_since(bot, issue, remark.at):
-            raise NotPossible(EDITED_SINCE_SAID)
+            raise NotPossible(phrase("edited-since-said"))
         title, body = issue.title, issue.body or ""
     labelled = Labelled(
         issue=issue.number,
@@ -177,64 +185,15 @@ async def _start(
     return "brat is planning the convoy."
 
 
-START: Final = Verb(
-    name="start",
-    place="issue",
-    words=(verb.fixed_word("plan-only", needed=False),),
-    options=(
-        verb.Argument(
-            name="pattern",
-            read=verb.read_pattern,
-            form="pattern=NAME",
-            needed=False,
-        ),
-    ),
-    more=verb.Argument(name="inputs", read=str, form="input=value ...", needed=False),
-    text="may",
-    help="Starts a convoy for the issue, as the label does; your text is added "
-    "to the issue's text. With `plan-only`, the plan waits for your "
-    "approval. With `pattern`, the plan comes from that pattern and the inputs.",
-    rule=_start,
-)
-
-
-def _approve(context: RequestContext, *, commit: str | None = None) -> str:
-    convoy = context.convoy
-    number = context.asker.number
-    for part in (convoy, *convoy.tasks) if commit else ():
-        if commit and part.pushed and part.pushed.commit.startswith(commit):
-            task = part.number if isinstance(part, Task) else 0
-            taken = BranchTaken(
-                convoy=convoy.name, task=task, commit=commit, by=context.by
-            )
-            context.submit(taken)
-            return f"The commit is accepted, and {subject(task)} continues from there."
-    if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
-        return _approve_work(context, convoy, commit)
-    if commit is not None:
-        raise NotPossible("use this command on the pull request for that commit")
-    asked, staged = context.asker.comment, context.config.staged
-    plan = ApprovePlan(convoy=convoy.name, by=context.by, comment=asked, staged=staged)
-    context.submit(plan)
-    return "The plan is approved. The first tasks can start."
-
-
-def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -> str:
+def _approve_work(context: RequestContext, commit: str | None) -> str:
     task = context.own_task
     if task and task.work and commit is None:
         named = f"`/brat approve {task.work.commit[:10]}`"
         raise NotPossible(f"name the commit that you have reviewed: {named}")
     if task is None or commit is None:
         raise NotPossible(NO_WORK)
-    approved = TaskApproved(
-        convoy=convoy.name,
-        task=task.number,
-        commit=commit,
-        by=context.by,
-        review=context.asker.review,
-        comment=context.asker.comment,
-    )
-    context.submit(approved)
+    said = {"review": context.asker.review, "comment": context.asker.comment}
+    context.decide(TaskApproved, task=task.number, commit=commit, **said)
     if lacks := lacking_approvals(context.convoy, context.own_task or task):
         return f"Approved. The work still needs {lacks}."
     return "Approved. The work will merge when CI is green."
@@ -244,15 +203,13 @@ def _has_plan(convoy: Convoy) -> bool:
     return convoy.state == "planning" and bool(convoy.tasks)
 
 
-APPROVAL: Final = Verb(
-    name="approve",
+@row(
     words=(
         verb.Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
     ),
     help="Approves a waiting plan. On a pull request, approves the work at "
     "exactly this commit. Also accepts a commit that someone pushed to the "
     "convoy's branch, if you name it.",
-    rule=_approve,
     box=verb.Box(
         says="Approve the plan",
         offered=lambda c: (0,) if _has_plan(c) and not c.staged else (),
@@ -269,27 +226,21 @@ APPROVAL: Final = Verb(
         button=_has_plan,
     ),
 )
-
-
-def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
-    if not all:
-        context.submit(ConvoyPaused(convoy=context.convoy.name, by=context.by))
-        return "The convoy is paused. Nothing new will start."
-    convoys = _submit_to_all(context, RepositoryPaused(by=context.by))
-    return (
-        f"Everything is paused{convoys}. Running sessions finish as usual. Nothing new "
-        "starts or is accepted until someone says `/brat resume all`."
-    )
-
-
-def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
-    if not all:
-        context.submit(ConvoyResumed(convoy=context.convoy.name, by=context.by))
-        return "The convoy continues."
-    convoys = _submit_to_all(context, RepositoryResumed(by=context.by))
-    kept = [f"#{c.issue}" for c in context.draft.state.live() if c.state == "paused"]
-    waits = f" Still paused for another reason: {', '.join(kept)}." if kept else ""
-    return f"Everything has been resumed{convoys}.{waits}"
+def approve(context: RequestContext, *, commit: str | None = None) -> str:
+    convoy = context.convoy
+    number = context.asker.number
+    for part in (convoy, *convoy.tasks) if commit else ():
+        if commit and part.pushed and part.pushed.commit.startswith(commit):
+            task = part.number if isinstance(part, Task) else 0
+            context.decide(BranchTaken, task=task, commit=commit)
+            return f"The commit is accepted, and {subject(task)} continues from there."
+    if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
+        return _approve_work(context, commit)
+    if commit is not None:
+        raise NotPossible("use this command on the pull request for that commit")
+    asked, staged = context.asker.comment, context.config.staged
+    context.decide(ApprovePlan, comment=asked, staged=staged)
+    return "The plan is approved. The first tasks can start."
 
 
 def _submit_to_all(
@@ -301,28 +252,44 @@ def _submit_to_all(
     return f", including {counted(found, 'convoy')}" if found else ""
 
 
-PAUSE: Final = (
-    Verb(
-        name="pause",
-        words=(verb.ALL_WORD,),
-        help="Pauses the convoy: nothing new starts; with `all`, the whole repository.",
-        rule=_pause,
-        of_convoy=verb.Endpoint(
-            help="Pause a convoy, so nothing new starts.",
-            button=lambda convoy: convoy.state == "active",
-        ),
-    ),
-    Verb(
-        name="resume",
-        words=(verb.ALL_WORD,),
-        help="Resumes a paused convoy; with `all`, the whole repository.",
-        rule=_resume,
-        of_convoy=verb.Endpoint(
-            help="Resume a paused convoy.",
-            button=lambda convoy: convoy.state == "paused",
-        ),
+@row(
+    words=(verb.ALL_WORD,),
+    help="Pauses the convoy: nothing new starts; with `all`, the whole repository.",
+    of_convoy=verb.Endpoint(
+        help="Pause a convoy, so nothing new starts.",
+        button=lambda convoy: convoy.state == "active",
     ),
 )
+def pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
+    if not all:
+        context.decide(ConvoyPaused)
+        return "The convoy is paused. Nothing new will start."
+    convoys = _submit_to_all(context, RepositoryPaused(by=context.by))
+    return (
+        f"Everything is paused{convoys}. Running sessions finish as usual. Nothing new "
+        "starts or is accepted until someone says `/brat resume all`."
+    )
+
+
+@row(
+    words=(verb.ALL_WORD,),
+    help="Resumes a paused convoy; with `all`, the whole repository.",
+    of_convoy=verb.Endpoint(
+        help="Resume a paused convoy.",
+        button=lambda convoy: convoy.state == "paused",
+    ),
+)
+def resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
+    if not all:
+        context.decide(ConvoyResumed)
+        return "The convoy continues."
+    convoys = _submit_to_all(context, RepositoryResumed(by=context.by))
+    kept = [f"#{c.issue}" for c in context.draft.state.live() if c.state == "paused"]
+    waits = f" Still paused for another reason: {', '.join(kept)}." if kept else ""
+    return f"Everything has been resumed{convoys}.{waits}"
+
+
+PAUSE: Final = (pause, resume)
 
 
 _RESOURCE: Final = verb.Argument(
@@ -338,7 +305,18 @@ _TTL: Final = verb.Argument(
 )
 
 
-def _lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S) -> str:
+def _nonce(context: RequestContext, resource: str) -> str:
+    held = context.draft.state.leases.get(resource)
+    return held.nonce if held else ""
+
+
+@row(
+    words=(_RESOURCE,),
+    options=(_TTL,),
+    help="Locks a resource for one hour, or for `ttl` (at most `24h`). Tasks that "
+    "need it do not start meanwhile.",
+)
+def lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S) -> str:
     asker, by, now = context.asker, context.by, context.draft.now
     nonce = asker.sign or str(asker.comment)  # other than of the person's other locks
     command = TakeLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
@@ -346,46 +324,26 @@ def _lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S)
     return f"You hold the lock on {code_span(resource)} for {ttl} s."
 
 
-def _renew(
-    context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S
-) -> str:
+@row(
+    words=(_RESOURCE,),
+    options=(_TTL,),
+    help="Extends a lock that you hold. The new duration starts now.",
+)
+def renew(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S) -> str:
     by, nonce, now = context.by, _nonce(context, resource), context.draft.now
     command = RenewLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
     context.submit(command)
     return f"You hold the lock on {code_span(resource)} for another {ttl} s."
 
 
-def _unlock(context: RequestContext, *, resource: str) -> str:
+@row(
+    words=(_RESOURCE,),
+    help="Releases a resource that you hold.",
+)
+def unlock(context: RequestContext, *, resource: str) -> str:
     nonce = _nonce(context, resource)
     context.submit(FreeLease(resource=resource, holder=context.by, nonce=nonce))
     return f"{code_span(resource)} is unlocked."
 
 
-def _nonce(context: RequestContext, resource: str) -> str:
-    held = context.draft.state.leases.get(resource)
-    return held.nonce if held else ""
-
-
-LOCK: Final = (
-    Verb(
-        name="lock",
-        words=(_RESOURCE,),
-        options=(_TTL,),
-        help="Locks a resource for one hour, or for `ttl` (at most `24h`). Tasks that "
-        "need it do not start meanwhile.",
-        rule=_lock,
-    ),
-    Verb(
-        name="renew",
-        words=(_RESOURCE,),
-        options=(_TTL,),
-        help="Extends a lock that you hold. The new duration starts now.",
-        rule=_renew,
-    ),
-    Verb(
-        name="unlock",
-        words=(_RESOURCE,),
-        help="Releases a resource that you hold.",
-        rule=_unlock,
-    ),
-)
+LOCK: Final = (lock, renew, unlock)

@@ -21,7 +21,7 @@ from bot.door.delivery_meaning import may_ask, start_request
 from bot.forge.payloads import Account, Issue
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
-from bot.requests import answers, comments
+from bot.requests import answers
 from bot.requests.verb import Asker, Request
 from bot.roles import mayor
 from bot.roles.bot_context import (
@@ -70,7 +70,7 @@ async def listen(draft: BotDraft, parts: frozenset[str]) -> list[str]:
         await tried(draft.bot, ids.item("look", "schedules"), partial(begin_due, draft))
         look = partial(keep_missed_comments, draft.bot, draft.state)
         await tried(draft.bot, ids.item("look", "comments"), look)
-        look = partial(comments.keep_missed_reviews, draft.bot, draft.state)
+        look = partial(answers.keep_missed_reviews, draft.bot, draft.state)
         await tried(draft.bot, ids.item("look", "reviews"), look)
     handled += await _handled(draft, draft.bot.inbox.remarks())
     handled += await _handled(draft, draft.bot.inbox.signs())
@@ -141,9 +141,9 @@ async def _handle(draft: BotDraft, delivery: str, asked: inbox.Kept) -> None:
         case inbox.StartRequest():
             await mayor.accept(draft, asked)
         case inbox.Remark():
-            await comments.answer_comment(draft, asked)
+            await answers.answer_comment(draft, asked)
         case inbox.Review():
-            await comments.answer_review(draft, asked)
+            await answers.answer_review(draft, asked)
         case inbox.CheckAction():
             await answers.answer_button(draft, delivery, asked)
         case inbox.Ticked():

@@ -7,7 +7,16 @@ API or the command line. One row holds everything about its verb.
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Final,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypeVar,
+)
 
 from msgspec import Struct, structs
 
@@ -222,8 +231,11 @@ class Endpoint(Struct, Generic[_Of], frozen=True, kw_only=True):
     """Raises `NotPossible` for requests allowed in a comment but not here."""
 
 
-class Verb(Struct, frozen=True, kw_only=True):
-    name: str
+class Verb(Struct, frozen=True):
+    rule: Rule
+    help: str
+    name: str = ""
+    """Empty: the rule's own."""
     place: Place = "both"
     right: "Right" = "write"
     """The least right on the repository that the asker must have."""
@@ -235,8 +247,6 @@ class Verb(Struct, frozen=True, kw_only=True):
     """Takes every other `key=value`, if an option is given, as one dictionary."""
     text: Text = "none"
     text_help: str = ""
-    help: str
-    rule: Rule
     asks: bool = False
     """Whether it changes nothing: its answer is what people want."""
     brief: str = ""
@@ -247,7 +257,8 @@ class Verb(Struct, frozen=True, kw_only=True):
     of_convoy: Endpoint[Convoy] | None = None
 
     def __post_init__(self) -> None:
-        """Name the forms that have no names of their own."""
+        """Name the verb and the forms that have no names of their own."""
+        structs.force_setattr(self, "name", self.name or self.rule.__name__)
         for form, thing in (("of_task", "task"), ("of_convoy", "convoy")):
             if (end := getattr(self, form)) is not None:
                 word = end.word or self.name
@@ -280,6 +291,19 @@ class Verb(Struct, frozen=True, kw_only=True):
                 words.append(f'{key}="{escaped}"')
         text = ("--", request.text) if request.text else ()
         return " ".join(("/brat", self.name, *words, *text))
+
+
+Row = ParamSpec("Row")
+
+
+def _rows(
+    verb: Callable[Concatenate[Rule, Row], Verb],
+) -> Callable[Row, Callable[[Rule], Verb]]:
+    return lambda *args, **told: lambda rule: verb(rule, *args, **told)
+
+
+row: Final = _rows(Verb)
+"""Makes a verb of the rule below it, whose name is the verb's."""
 
 
 class Asker(Struct, frozen=True, kw_only=True):
@@ -381,6 +405,10 @@ class RequestContext:
             return configuration(self.bot)
         except ConfigError as error:
             raise NotPossible(f"the configuration is not valid: {error}") from error
+
+    def decide(self, kind: Callable[..., "Command"], **given: object) -> None:
+        """Submit a command of this kind about the convoy, by the asker."""
+        self.submit(kind(convoy=self.convoy.name, by=self.by, **given))
 
     def submit(self, command: "Command") -> None:
         """Put a command to the rules; its events join the draft.

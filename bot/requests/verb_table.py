@@ -1,6 +1,6 @@
 """The one table of verbs, the help made from it, and what reads a request by it. Pure.
 
-Add a verb as a row of its family beside this file, with its rule and its reply.
+Add a verb as a rule of its family beside this file, with its row above and its reply.
 Comments, boxes, buttons, the API, the command line, the help and the pages come from
 the table: `make docs` writes docs/commands.md and the dashboard's openapi.json.
 """
@@ -38,23 +38,23 @@ def _verb(word: str) -> str:
 
 VERBS: Final = (
     Verb(
+        lambda _, *, verb=None: help_text(verb),
         name="help",
         right="read",
         words=(Argument(name="verb", read=_verb, form="<verb>", needed=False),),
         help="Lists all commands, or explains one.",
-        rule=lambda _, *, verb=None: help_text(verb),
         asks=True,
     ),
     *convoy_verbs.READING,
-    convoy_verbs.START,
-    convoy_verbs.APPROVAL,
-    work_verbs.RETRY,
+    convoy_verbs.start,
+    convoy_verbs.approve,
+    work_verbs.retry,
     *work_verbs.REVISION,
-    work_verbs.TELL,
+    work_verbs.tell,
     *convoy_verbs.PAUSE,
     *work_verbs.ENDING,
     *plan_verbs.PLAN,
-    plan_verbs.SPLIT,
+    plan_verbs.split,
     *plan_verbs.QUEUE,
     *pull_verbs.LAND,
     *convoy_verbs.LOCK,

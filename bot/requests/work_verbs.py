@@ -4,7 +4,7 @@ import asyncio
 from typing import Final
 
 from bot.requests import verb
-from bot.requests.verb import NotPossible, RequestContext, Verb
+from bot.requests.verb import NotPossible, RequestContext, row
 from bot.text.visible_text import code_span
 from convoy.events import copied
 from convoy.events.forge_actions import ItemTakenUp
@@ -22,51 +22,13 @@ from convoy.rules import people
 from convoy.rules.plans import AddTask
 
 
-def _retry(context: RequestContext, *, task: int | None = None, text: str = "") -> str:
-    convoy = context.convoy
-    if convoy.state == "failed" and text:
-        raise NotPossible(f"{convoy.name} has failed: say `/brat retry` without text")
-    if convoy.state == "failed":
-        return _retry_failed(context, task)
-    stalled = task is None and bool(convoy.sync.stalled)
-    if stalled:
-        context.submit(people.RetryConvoy(convoy=convoy.name, by=context.by))
-    aside = _take_up(context, task)
-    own, gate = context.own_task, convoy.settings.gate
-    blocked = [
-        each.number
-        for each in convoy.tasks
-        if each.state == "blocked" and not unallowed(each, gate)
-    ]
-    here = [own.number] * (own.state == "blocked") if own else blocked
-    numbers = here if task is None else [task]
-    if aside and (task is None or not _is_blocked(convoy, task)):
-        numbers = blocked if task is None else []
-    if not (numbers or aside or stalled):
-        raise NotPossible("nothing is blocked or set aside")
-    for number in numbers:
-        if task is None and not _is_blocked(context.convoy, number):
-            continue  # retrying another task unblocked it
-        context.submit(people.RetryTask(convoy=convoy.name, task=number, by=context.by))
-    for number in numbers if text else ():
-        _tell(context, task=number, text=text)
-    them, told = ", ".join(map(str, numbers)), " and your message" if text else ""
-    they = f"Tasks {them} are" if len(numbers) > 1 else f"Task {them} is"
-    queued = f"{they} queued again, with fresh attempts{told}."
-    if not numbers:
-        queued = "No task was requeued, so no agent got the message." if text else ""
-    again = f"Everything that was set aside will be retried {aside}." if aside else ""
-    landing = "CI tests the candidate again." if stalled else ""
-    return " ".join(filter(None, (landing, queued, again)))
-
-
 def _retry_failed(context: RequestContext, task: int | None) -> str:
     """Take up a convoy that failed; say what of it stays dropped, and why."""
     convoy = context.convoy
     if task is not None:
         whole = f"{convoy.name} has failed: say `/brat retry` without a task"
         raise NotPossible(whole)
-    context.submit(people.RetryConvoy(convoy=convoy.name, by=context.by))
+    context.decide(people.RetryConvoy)
     stays = [
         f"Task {each.number} stays dropped: {each.why.rstrip('.')}."
         for each in context.convoy.tasks
@@ -108,15 +70,13 @@ def _stopped(convoy: Convoy) -> list[int]:
     return numbers[: verb.MOST_BOXES]
 
 
-RETRY: Final = Verb(
-    name="retry",
+@row(
     words=(verb.ANY_TASK,),
     text="may",
     text_help="A message for the agent.",
     help="Retries a blocked or set-aside task with fresh attempts; without a "
     "task, retries everything that is waiting here, or resumes a failed "
     "convoy with its work so far. The agent gets the text.",
-    rule=_retry,
     box=verb.Box(says="Try task {task} again", offered=_stopped),
     on_check=verb.CheckButton(
         label="Try again",
@@ -135,31 +95,45 @@ RETRY: Final = Verb(
         ),
     ),
 )
+def retry(context: RequestContext, *, task: int | None = None, text: str = "") -> str:
+    convoy = context.convoy
+    if convoy.state == "failed" and text:
+        raise NotPossible(f"{convoy.name} has failed: say `/brat retry` without text")
+    if convoy.state == "failed":
+        return _retry_failed(context, task)
+    stalled = task is None and bool(convoy.sync.stalled)
+    if stalled:
+        context.decide(people.RetryConvoy)
+    aside = _take_up(context, task)
+    own, gate = context.own_task, convoy.settings.gate
+    blocked = [
+        each.number
+        for each in convoy.tasks
+        if each.state == "blocked" and not unallowed(each, gate)
+    ]
+    here = [own.number] * (own.state == "blocked") if own else blocked
+    numbers = here if task is None else [task]
+    if aside and (task is None or not _is_blocked(convoy, task)):
+        numbers = blocked if task is None else []
+    if not (numbers or aside or stalled):
+        raise NotPossible("nothing is blocked or set aside")
+    for number in numbers:
+        if task is None and not _is_blocked(context.convoy, number):
+            continue  # retrying another task unblocked it
+        context.decide(people.RetryTask, task=number)
+    for number in numbers if text else ():
+        tell.rule(context, task=number, text=text)
+    them, told = ", ".join(map(str, numbers)), " and your message" if text else ""
+    they = f"Tasks {them} are" if len(numbers) > 1 else f"Task {them} is"
+    queued = f"{they} queued again, with fresh attempts{told}."
+    if not numbers:
+        queued = "No task was requeued, so no agent got the message." if text else ""
+    again = f"Everything that was set aside will be retried {aside}." if aside else ""
+    landing = "CI tests the candidate again." if stalled else ""
+    return " ".join(filter(None, (landing, queued, again)))
 
 
 NO_WORK: Final = "this is not a task's pull request, or the task has no work yet"
-
-
-def _revise(context: RequestContext, *, text: str) -> str:
-    """Send the task back with the text; its next attempt goes on from its work."""
-    convoy, task = context.convoy, context.own_task
-    if task is None and context.asker.number == convoy.pull and convoy.given is None:
-        return _rework(context, convoy, text)
-    if task is None and context.asker.number not in (0, convoy.issue):
-        raise NotPossible(NO_WORK)
-    if task is None:
-        context.submit(ConvoyReplanned(convoy=convoy.name, by=context.by, text=text))
-        return "brat is making a new plan, which will show what changed."
-    name, number, by = convoy.name, task.number, context.by
-    revise = people.ReviseTask(convoy=name, task=number, by=by, text=text)
-    _submit_said(context, revise)
-    _keep_work(context, convoy, task)
-    if task.spent >= convoy.settings.attempts:
-        return (
-            f"Task {number} has no attempts left and is waiting for a person. "
-            f"`/brat retry {number}` lets it continue with your comments."
-        )
-    return f"Task {number} continues its work and will address your comments."
 
 
 def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
@@ -176,7 +150,7 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
         number = convoy.next_number
         told = "A reviewer commented on the convoy's work as a whole, as shown below."
         spec = TaskSpec(number=number, title=title, instructions=told)
-        context.submit(AddTask(convoy=name, spec=spec, by=by))
+        context.decide(AddTask, spec=spec)
     _submit_said(context, TaskTold(convoy=name, task=number, by=by, text=text))
     return f"Task {number} will make the changes. CI will then test the convoy again."
 
@@ -188,13 +162,6 @@ def _submit_said(
     threads = context.asker.threads
     of_lines = copied(people.RaiseThreads, command, threads=threads)
     context.submit(of_lines if threads else command)
-
-
-async def _rebase(context: RequestContext) -> str:
-    convoy, task = context.convoy, context.own_task
-    if task is None or task.work is None:
-        raise NotPossible(NO_WORK)
-    return await asyncio.to_thread(_rebase_now, context, convoy, task, task.work)
 
 
 def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work) -> str:
@@ -211,15 +178,8 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     if isinstance(made, Conflicted):
         named = ", ".join(code_span(path) for path in made.paths[:5])
         raise NotPossible(f"the work conflicts with newly landed work in {named}")
-    rebased = people.RebaseWork(
-        convoy=convoy.name,
-        task=task.number,
-        old=work.commit,
-        commit=made,
-        base=onto,
-        by=context.by,
-    )
-    context.submit(rebased)
+    what = {"task": task.number, "old": work.commit, "commit": made, "base": onto}
+    context.decide(people.RebaseWork, **what)
     _keep_work(context, convoy, task)
     draft.move(ids.HEADS + branch, made)
     more = " It needs a new approval." if convoy.settings.approvals else ""
@@ -233,33 +193,68 @@ def _keep_work(context: RequestContext, convoy: Convoy, task: Task) -> None:
         context.draft.keep(convoy.name, task.number, work.attempt, work.commit)
 
 
-REVISION: Final = (
-    Verb(
-        name="revise",
-        text="must",
-        text_help="What to change in the plan.",
-        help="On a task's pull request, sends the task back for revision. On "
-        "the convoy's own pull request, adds a revision task. A review that requests "
-        "changes does the same. On the issue, requests a new plan while the plan is "
-        "waiting for approval.",
-        rule=_revise,
-        of_convoy=verb.Endpoint(
-            button=lambda convoy: convoy.state == "planning" and bool(convoy.tasks),
-            help="Request a new plan based on the text.",
-        ),
-    ),
-    Verb(
-        name="rebase",
-        place="pull",
-        help="Rebases the task's work onto the latest landed work.",
-        rule=_rebase,
+@row(
+    text="must",
+    text_help="What to change in the plan.",
+    help="On a task's pull request, sends the task back for revision. On "
+    "the convoy's own pull request, adds a revision task. A review that requests "
+    "changes does the same. On the issue, requests a new plan while the plan is "
+    "waiting for approval.",
+    of_convoy=verb.Endpoint(
+        button=lambda convoy: convoy.state == "planning" and bool(convoy.tasks),
+        help="Request a new plan based on the text.",
     ),
 )
+def revise(context: RequestContext, *, text: str) -> str:
+    """Send the task back with the text; its next attempt goes on from its work."""
+    convoy, task = context.convoy, context.own_task
+    if task is None and context.asker.number == convoy.pull and convoy.given is None:
+        return _rework(context, convoy, text)
+    if task is None and context.asker.number not in (0, convoy.issue):
+        raise NotPossible(NO_WORK)
+    if task is None:
+        context.decide(ConvoyReplanned, text=text)
+        return "brat is making a new plan, which will show what changed."
+    name, number, by = convoy.name, task.number, context.by
+    revise = people.ReviseTask(convoy=name, task=number, by=by, text=text)
+    _submit_said(context, revise)
+    _keep_work(context, convoy, task)
+    if task.spent >= convoy.settings.attempts:
+        return (
+            f"Task {number} has no attempts left and is waiting for a person. "
+            f"`/brat retry {number}` lets it continue with your comments."
+        )
+    return f"Task {number} continues its work and will address your comments."
 
 
-def _tell(context: RequestContext, *, task: int, text: str) -> str:
+@row(
+    place="pull",
+    help="Rebases the task's work onto the latest landed work.",
+)
+async def rebase(context: RequestContext) -> str:
+    convoy, task = context.convoy, context.own_task
+    if task is None or task.work is None:
+        raise NotPossible(NO_WORK)
+    return await asyncio.to_thread(_rebase_now, context, convoy, task, task.work)
+
+
+REVISION: Final = (revise, rebase)
+
+
+@row(
+    words=(verb.TASK,),
+    text="must",
+    text_help="The message.",
+    help="Sends a message to the task's next attempt.",
+    of_task=verb.Endpoint(
+        button=lambda task: not task.settled,
+        help="Send a message to the task's later attempts, and to its session if "
+        "the engine accepts messages.",
+    ),
+)
+def tell(context: RequestContext, *, task: int, text: str) -> str:
     convoy = context.convoy
-    context.submit(TaskTold(convoy=convoy.name, task=task, by=context.by, text=text))
+    context.decide(TaskTold, task=task, text=text)
     found = convoy.task(task)
     if found is None or found.attempt is None:
         return f"The next attempt at task {task} will get the message."
@@ -273,42 +268,6 @@ def _tell(context: RequestContext, *, task: int, text: str) -> str:
     return f"Only the next attempt at task {task} will get the message."
 
 
-TELL: Final = Verb(
-    name="tell",
-    words=(verb.TASK,),
-    text="must",
-    text_help="The message.",
-    help="Sends a message to the task's next attempt.",
-    rule=_tell,
-    of_task=verb.Endpoint(
-        button=lambda task: not task.settled,
-        help="Send a message to the task's later attempts, and to its session if "
-        "the engine accepts messages.",
-    ),
-)
-
-
-def _cancel(context: RequestContext, *, task: int | None = None) -> str:
-    name, by = context.convoy.name, context.by
-    if task is None:
-        context.submit(ConvoyFailed(convoy=name, why=f"cancelled by {by}", by=by))
-        return "The convoy is cancelled. Finished work is kept."
-    word = "stopped" if context.asker.at_endpoint else "cancelled"
-    stop = people.BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by)
-    context.submit(stop)
-    return (
-        f"Task {task} has been stopped. To try it again, say `/brat retry {task}`. To "
-        f"give it up, say `/brat drop {task}`."
-    )
-
-
-def _drop(context: RequestContext, *, task: int) -> str:
-    name, by = context.convoy.name, context.by
-    drop = people.DropTask(convoy=name, task=task, why=f"dropped by {by}", by=by)
-    context.submit(drop)
-    return f"Task {task} is dropped."
-
-
 def _require_session(convoy: Convoy, request: verb.Request) -> None:
     number = request.arguments["task"]
     task = convoy.task(number)
@@ -316,43 +275,54 @@ def _require_session(convoy: Convoy, request: verb.Request) -> None:
         raise NotPossible(f"task {number} of {convoy.name} has no running session")
 
 
-ENDING: Final = (
-    Verb(
-        name="cancel",
-        words=(verb.ANY_TASK,),
-        help="Stops a task's session; the task then waits for a person. Without a "
-        "task, ends the whole convoy.",
-        rule=_cancel,
-        box=verb.Box(
-            says="Cancel the convoy",
-            offered=lambda convoy: () if convoy.ended else (0,),
-        ),
-        of_task=verb.Endpoint(
-            word="stop",
-            typed="session stop",
-            help="Stop a task's session; the task then waits until you retry or drop "
-            "it.",
-            button=lambda task: task.state != "blocked" and task.attempt is not None,
-            check=_require_session,
-        ),
-        of_convoy=verb.Endpoint(
-            help="End a convoy; finished work is kept.",
-            button=lambda convoy: convoy.state in ("planning", "active", "paused"),
-        ),
+@row(
+    words=(verb.ANY_TASK,),
+    help="Stops a task's session; the task then waits for a person. Without a "
+    "task, ends the whole convoy.",
+    box=verb.Box(
+        says="Cancel the convoy",
+        offered=lambda convoy: () if convoy.ended else (0,),
     ),
-    Verb(
-        name="drop",
-        words=(verb.TASK,),
-        help="Gives up a task for good; tasks that need it then wait for a person.",
-        rule=_drop,
-        on_check=verb.CheckButton(
-            label="Give up",
-            says="Drops the task for good",
-            offered=lambda _, task: task.state == "blocked",
-        ),
-        of_task=verb.Endpoint(
-            help="Give up a task; tasks that need it then wait for you.",
-            button=lambda task: task.state == "blocked" or not task.settled,
-        ),
+    of_task=verb.Endpoint(
+        word="stop",
+        typed="session stop",
+        help="Stop a task's session; the task then waits until you retry or drop it.",
+        button=lambda task: task.state != "blocked" and task.attempt is not None,
+        check=_require_session,
+    ),
+    of_convoy=verb.Endpoint(
+        help="End a convoy; finished work is kept.",
+        button=lambda convoy: convoy.state in ("planning", "active", "paused"),
     ),
 )
+def cancel(context: RequestContext, *, task: int | None = None) -> str:
+    if task is None:
+        context.decide(ConvoyFailed, why=f"cancelled by {context.by}")
+        return "The convoy is cancelled. Finished work is kept."
+    word = "stopped" if context.asker.at_endpoint else "cancelled"
+    context.decide(people.BlockTask, task=task, why=f"{word} by {context.by}")
+    return (
+        f"Task {task} has been stopped. To try it again, say `/brat retry {task}`. To "
+        f"give it up, say `/brat drop {task}`."
+    )
+
+
+@row(
+    words=(verb.TASK,),
+    help="Gives up a task for good; tasks that need it then wait for a person.",
+    on_check=verb.CheckButton(
+        label="Give up",
+        says="Drops the task for good",
+        offered=lambda _, task: task.state == "blocked",
+    ),
+    of_task=verb.Endpoint(
+        help="Give up a task; tasks that need it then wait for you.",
+        button=lambda task: task.state == "blocked" or not task.settled,
+    ),
+)
+def drop(context: RequestContext, *, task: int) -> str:
+    context.decide(people.DropTask, task=task, why=f"dropped by {context.by}")
+    return f"Task {task} is dropped."
+
+
+ENDING: Final = (cancel, drop)

@@ -20,8 +20,9 @@ from bot.forge.github import Right
 from bot.forge.payloads import Account, Reviewed
 from bot.repository.strangers_commits import ci_changes
 from bot.roles.bot_context import BotContext, BotDraft
-from bot.text import notices, replies as texts
+from bot.text import notices
 from bot.text.merge_texts import may_not_write
+from bot.text.phrases import phrase
 from bot.text.slash_commands import SlashCommand, slash_commands
 from convoy.events.hold_events import MergeWithdrawn
 from convoy.events.people_events import ApprovalVoided, ConvoyPaused
@@ -49,7 +50,7 @@ async def may_start(draft: BotDraft, action: Begin, known: set[str]) -> bool:
     by, plan = convoy.vouched_by or convoy.by, f"{convoy.name}#{convoy.vouched_in}"
     why = text = ""
     if by not in known and is_login(by) and not await draft.bot.github.may(by):
-        why, text = may_not_write(by), notices.UNVOUCHED.format(by=by)
+        why, text = may_not_write(by), phrase("unvouched", by=by)
     elif plan not in known and (why := await plan_fault(draft.bot, convoy)):
         text = notices.plan_unapproved(by, why)
     if not why:
@@ -132,7 +133,7 @@ async def _still_may(
 ) -> bool:
     if not is_login(by) or await draft.bot.github.may(by, right):
         return True
-    _withdraw(draft, convoy, task, notices.UNANSWERED_FOR.format(by=by))
+    _withdraw(draft, convoy, task, phrase("unanswered-for", by=by))
     return False
 
 
@@ -178,9 +179,9 @@ async def fallen(context: BotContext, task: Task) -> dict[str, str]:
         after = (one for one in own if one.submitted_at and one.submitted_at >= given)
         newer = [one for one in after if _verdict(one) in _VERDICTS]
         if given.timestamp() * 1000 < work.at - SKEW_MS:
-            found[by] = texts.OLDER_APPROVAL
+            found[by] = phrase("older-approval")
         elif newer and _verdict(newer[-1]) == "changes_requested":
-            found[by] = texts.APPROVAL_TAKEN_BACK
+            found[by] = phrase("approval-taken-back")
     return found
 
 
@@ -189,7 +190,7 @@ def _approving_review(own: Sequence[Reviewed], approval: Approval) -> datetime |
     if approval.review:
         own = [each for each in own if each.id == approval.review]
     if not own:
-        return texts.NO_REVIEW
+        return phrase("no-review")
     for each in reversed(own):
         verdict, commit = _verdict(each), approval.commit
         is_open = verdict in ("approved", "commented", "changes_requested")
@@ -197,7 +198,7 @@ def _approving_review(own: Sequence[Reviewed], approval: Approval) -> datetime |
         if is_of_commit or (is_open and _approves(each.body or "", commit)):
             return each.submitted_at or datetime.fromtimestamp(0, UTC)
     is_dismissed = _verdict(own[-1]) == "dismissed"
-    return texts.DISMISSED_REVIEW if is_dismissed else texts.NOT_THIS_COMMIT
+    return phrase("dismissed-review") if is_dismissed else phrase("not-this-commit")
 
 
 async def plan_fault(context: BotContext, convoy: Convoy) -> str:
@@ -215,11 +216,11 @@ async def _approving_comment(
     """Return when a comment approved a commit, or else the plan; or why it does not."""
     found = await context.github.remark(comment)
     if found is None or not _is_by(found.user, by):
-        return texts.NO_COMMENT
+        return phrase("no-comment")
     if found.number != number or found.updated_at > found.created_at:
-        return texts.EDITED_APPROVAL
+        return phrase("edited-approval")
     if not await asyncio.to_thread(_approves, found.body or "", commit):
-        return texts.NOT_THIS_COMMIT if commit else texts.NOT_THE_PLAN
+        return phrase("not-this-commit") if commit else phrase("not-the-plan")
     return found.created_at
 
 

@@ -467,13 +467,12 @@ class Try:
 def another_try(context: BotContext, key: str) -> Try:
     """Begin a try at an announced action.
 
-    Only a fresh announcement of this process was surely not carried out before. A
-    one-tick process does not wait: it starts long after the previous one.
+    Only a fresh announcement of this process was surely not carried out before.
     """
     look = key not in context.memory.fresh
     context.memory.fresh.discard(key)
     now = context.clock()
-    since = context.memory.tried.setdefault(key, 0 if context.settings.once else now)
+    since = context.memory.tried.setdefault(key, now)
     return Try(key, look, settled=now - since >= context.settings.settle_s * 1000)
 
 

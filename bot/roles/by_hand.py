@@ -16,6 +16,8 @@ from bot.roles.bot_context import BotContext, BotDraft, tried
 from bot.text import notices
 from bot.text.convoy_comment import LABELS
 from bot.text.notices import call_text
+from bot.text.phrases import phrase
+from bot.text.visible_text import code_span
 from convoy.events import copied
 from convoy.events.hold_events import (
     NO_LABEL,
@@ -86,18 +88,19 @@ def hear(draft: BotDraft, action: Hear) -> None:
             if task and (part := convoy.task(task)) and part.held == NO_LABEL:
                 return
         case MergeWithdrawn(by=by):
-            text, about, on = notices.DEQUEUED.format(by=by), "queue", convoy.pull
+            text, about, on = phrase("dequeued", by=by), "queue", convoy.pull
         case BaseDeleted():
-            text, about = notices.base_deleted(ids.base_branch(convoy.name)), "base"
+            branch = code_span(ids.base_branch(convoy.name))
+            text, about = phrase("base-deleted", branch=branch), "base"
         case IssueGone(how=how):
-            text, about = notices.issue_gone(convoy.issue, how), how
+            text, about = phrase("issue-gone", issue=convoy.issue, how=how), how
             own = (task.pull for task in convoy.tasks if task.pull and not task.settled)
             on = convoy.pull or next(own, None)  # a pull request that is open
         case ConvoyFailed(by=by):
-            text = notices.unlabelled(by, draft.bot.settings.label)
-            about = "unlabelled"
+            label, about = code_span(draft.bot.settings.label), "unlabelled"
+            text = phrase("unlabelled", by=by, label=label)
         case IssueClosed():
-            text, about = notices.ISSUE_CLOSED, "closed"
+            text, about = phrase("issue-closed"), "closed"
         case _:
             return  # an issue that is open again needs no words
     _say_once(draft, convoy, about, text, on)

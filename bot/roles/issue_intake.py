@@ -22,8 +22,7 @@ from bot.roles.bot_context import (
     trying,
     usable_configuration,
 )
-from bot.text import replies
-from bot.text.replies import NO_PLAN, OUTSIDER
+from bot.text.phrases import phrase
 from bot.text.visible_text import clean_markdown
 from convoy import text as plaintext
 from convoy.events.plan_events import ConvoyRequested
@@ -66,7 +65,7 @@ async def admitted(
     )
     if not is_trusted:
         if not request.added:
-            return OUTSIDER
+            return phrase("outsider")
         title, text = f"Issue #{request.issue}", ""
     whole = "\n\n".join(filter(None, (request.added, text)))
     # Hostile text takes seconds.
@@ -121,7 +120,7 @@ async def with_named_issues(
     if len(named) > MOST_READ:
         count = f"it names {len(named)} issues"
         many = f"{count}, but brat reads at most {MOST_READ}: split it"
-        return NO_PLAN.format(error=many)
+        return phrase("no-plan", error=many)
     if not named:
         return wanted
     read: dict[int, marks.ReferredIssue | str] = {}
@@ -137,12 +136,12 @@ async def with_named_issues(
             out.append(str(why))
     if len(out) == len(opened):
         nothing = f"nothing is left to do: {'; '.join(out)}"
-        return NO_PLAN.format(error=nothing)
+        return phrase("no-plan", error=nothing)
     room = TEXT_CHARS - len(text)
     words = await asyncio.to_thread(marks.filled_items, text, read, room, labels)
     items = (await asyncio.to_thread(intake, words, labels)).work.items
     if fault := marks.missed_work(items):
-        return NO_PLAN.format(error=fault)
+        return phrase("no-plan", error=fault)
     # The items keep their numbers: the texts that were put in have none of their own.
     is_same = len(items) == len(found.work.items)
     return replace(wanted, text=words, named=tuple(became.values()) if is_same else ())
@@ -336,7 +335,7 @@ async def refuse(context: BotContext, request: StartRequest, why: str) -> None:
 
     Who opens more issues than are answered gets no word for the rest of the hour.
     """
-    if why != replies.ASKED_ABOVE:
+    if why != phrase("asked-above"):
         await tell_requester(context, request, f"denied:{request.issue}", why)
     if request.trigger == "label":
         label = context.settings.label
@@ -352,7 +351,7 @@ async def tell_requester(
         return
     now = quiet_try(context, key)
     said = await context.github.said(request.issue, key, context.login)
-    body = plaintext.posted(f"{ids.marker(key)}\n{why}", replies.MORE_FAULTS)
+    body = plaintext.posted(f"{ids.marker(key)}\n{why}", phrase("more-faults"))
     if said is None:
         now.repeat()  # only once the previous comment would be visible
         await context.hold()
@@ -379,7 +378,8 @@ async def asked_back(
     key = f"{asked}:{text}"
     if await context.github.said(request.issue, asked, context.login):
         same = await context.github.said(request.issue, key, context.login)
-        return replies.ASKED_ABOVE if same else None
-    told = replies.questions_text(request.by, wanted)
+        return phrase("asked-above") if same else None
+    listed = "\n".join(f"{at}. {each}" for at, each in enumerate(wanted, 1))
+    told = phrase("questions", by=request.by, listed=listed)
     await tell_requester(context, request, asked, f"{told}\n{ids.marker(key)}")
-    return replies.ASKED_ABOVE
+    return phrase("asked-above")

@@ -26,7 +26,8 @@ from bot.roles.bot_context import (
     usable_configuration,
 )
 from bot.settings.bot_settings import quota_refusal
-from bot.text import notices, replies
+from bot.text import notices
+from bot.text.phrases import phrase
 from bot.text.slash_commands import mentioned
 from convoy.config import Config, ConfigError
 from convoy.events import copied
@@ -46,7 +47,7 @@ from convoy.planner.tasklist import MOST_TASKS, in_waves, plan_remarks
 from convoy.rules import sub_issues
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.sub_issues import list_fault, named_by
-from convoy.text import convoy_name, full_stop
+from convoy.text import convoy_name, counted, full_stop, inline
 from convoy.text.project_tests import propose_ci
 
 
@@ -69,7 +70,7 @@ async def accept(draft: BotDraft, request: StartRequest) -> None:
 
 async def start(draft: BotDraft, request: StartRequest, issue: Issue) -> None:
     """Put the request to the rules; if it is refused, say why on the issue."""
-    refused: str | None = replies.EDITED_ISSUE
+    refused: str | None = phrase("edited-issue")
     if not request.edited:
         refused = await begin(draft, request, issue)
     if refused is not None:
@@ -88,7 +89,7 @@ async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | N
     try:
         config = configuration(draft.bot)
     except ConfigError as error:
-        return replies.BAD_CONFIGURATION.format(error=error)
+        return phrase("bad-configuration", error=error)
     author = issue.user.login if issue.user else ""
     words = await issue_intake.admitted(draft.bot, request, author)
     if isinstance(words, str):
@@ -125,7 +126,7 @@ async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | N
         named=named_by(found.listed),
     )
     if found.fault:
-        return replies.NO_PLAN.format(error=found.fault)
+        return phrase("no-plan", error=found.fault)
     filled = await issue_intake.with_named_issues(draft.bot, draft.state, command)
     if isinstance(filled, str):
         return filled
@@ -141,7 +142,8 @@ async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | N
     if forbidden:
         return forbidden.why
     if is_first and request.trigger == "label" and issue.comments:
-        said = notices.comments_unread(issue.comments)
+        count = counted(issue.comments, "comment")
+        said = phrase("comments-unread", comments=count)
         draft.say(command.issue, "comments", command.convoy, said)
     await warn(draft, command, found.remarks)
     return None
@@ -214,11 +216,11 @@ async def refusal(
     The default branch speaks for what is scheduled.
     """
     if ids.HEADS + context.mirror.default_branch not in context.mirror.refs:
-        return replies.EMPTY_REPOSITORY
+        return phrase("empty-repository")
     if not is_scheduled and not await context.github.may(by):
-        return replies.NO_RIGHT.format(by=by)
+        return phrase("no-right", by=by)
     if context.settings.stopped:
-        return replies.BOT_STOPPED
+        return phrase("bot-stopped")
     quota, now = context.settings.quota, context.clock()
     if quota is None:
         return None
@@ -282,7 +284,7 @@ async def planning_fault(context: BotContext, wanted: ConvoyRequested) -> str | 
     except PatternError as error:
         return str(error)
     except tasklist.PlanError as error:
-        return replies.NO_PLAN.format(error=error)
+        return phrase("no-plan", error=error)
     return None
 
 
@@ -372,7 +374,7 @@ async def _unstarted_ci(context: BotContext, convoy: ConvoyRequested) -> str:
     if not named and context.login != JOB_LOGIN:
         return ""
     found = await asyncio.to_thread(how_ci_starts, context, convoy.target, convoy.base)
-    return notices.unstarted(found.fault) if found.fault else ""
+    return phrase("unstarted", fault=inline(found.fault)) if found.fault else ""
 
 
 ACTIONS_APP_ID: Final = 15368

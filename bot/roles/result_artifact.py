@@ -14,10 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
 
-from msgspec import Struct
-from pydantic import BaseModel, Field, ValidationError
+import msgspec
+from msgspec import Meta, Struct
 
-from bot.forge.payloads import Payload
 from convoy.events import Claim
 from convoy.log.record import UnknownFact, fact_of, issue_of_fact
 from convoy.model import ids, session_result
@@ -31,7 +30,7 @@ ARTIFACT: Final = "brat-result"
 UNPACKED_BYTES: Final = 500_000_000
 BUNDLE_BYTES: Final = 100_000_000
 """A bundle is packed already, and is read into memory as a whole."""
-_Model = TypeVar("_Model", bound=BaseModel)
+_Model = TypeVar("_Model", bound=Struct)
 _RESULT: Final = "result.json"
 _BUNDLE: Final = "work.bundle"
 _EVENTS: Final = "events.bin"
@@ -80,31 +79,22 @@ class TurnedAway(Unacceptable):
     """
 
 
-class _Reason(Payload):
+class _Reason(Struct, frozen=True):
     """`turned-away.json`, version 1."""
 
     v: Literal[1]
     session: str
-    why: str = Field(min_length=1, max_length=2_000)
-
-
-class Claimed(Payload):
-    """The session's usage as the witness reports it; bounded when it is used."""
-
-    input_tokens: int = 0
-    cached_tokens: int = 0
-    output_tokens: int = 0
-    unpriced_tokens: int = 0
-    usd: float = Field(default=0.0, allow_inf_nan=False)
+    why: Annotated[str, Meta(min_length=1, max_length=2_000)]
 
 
 Lines = Annotated[
-    tuple[Annotated[str, Field(max_length=session_result.LINE_CHARS)], ...],
-    Field(max_length=session_result.LINES_MOST),
+    tuple[Annotated[str, Meta(max_length=session_result.LINE_CHARS)], ...],
+    Meta(max_length=session_result.LINES_MOST),
 ]
+Why = Annotated[str, Meta(max_length=2_000)]
 
 
-class Noted(Payload):
+class Noted(Struct, frozen=True):
     """The agent's notes for others; cleaned when they are used."""
 
     notes: Lines = ()
@@ -112,17 +102,7 @@ class Noted(Payload):
     declined: Lines = ()
 
 
-class ClaimedWalls(Payload):
-    """Which walls stood around the agent; one that is not claimed did not stand."""
-
-    files: session_result.Wall = ""
-    processes: session_result.Wall = ""
-    network: session_result.Wall = ""
-    user: session_result.Wall = ""
-    syscalls: session_result.Wall = ""
-
-
-class Result(Payload):
+class Result(Struct, frozen=True, kw_only=True):
     """`result.json`, version 1: the witness's report on the attempt."""
 
     v: Literal[1]
@@ -132,21 +112,23 @@ class Result(Payload):
     """The agent's own status; it counts only where the agent needs a person."""
     conclusion: Verdict
     outcome: session_result.Outcome = "exited"
-    retry_after_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    why: str = Field(default="", max_length=2_000)
-    summary: str = Field(default="", max_length=10_000)
-    report: str = Field(default="", max_length=ANSWER_CHARS)
+    retry_after_s: Annotated[float, Meta(ge=0)] | None = None
+    why: Why = ""
+    summary: Annotated[str, Meta(max_length=10_000)] = ""
+    report: Annotated[str, Meta(max_length=ANSWER_CHARS)] = ""
     """The plan or the report, where the session was to make one."""
     base: str
     accepted: bool | None = None
     """Whether the acceptance command exited with 0; used only when nothing lands."""
-    commit: str | None = Field(default=None, pattern="^[0-9a-f]{40}$")
-    refusals: Annotated[tuple[str, ...], Field(max_length=20)] = ()
+    commit: Annotated[str, Meta(pattern=r"^[0-9a-f]{40}\Z")] | None = None
+    refusals: Annotated[tuple[str, ...], Meta(max_length=20)] = ()
     """Why the witness's gate refused the work; the bot's own gate decides."""
-    usage: Claimed = Claimed()
-    network: str = Field(default="", max_length=2_000)
+    usage: Usage = Usage()
+    """As the witness reports it; bounded when it is used."""
+    network: Why = ""
     """Why the agent's network was not closed although it should have been."""
-    walls: ClaimedWalls = ClaimedWalls()
+    walls: session_result.Walls = session_result.Walls()
+    """One that is not claimed did not stand."""
     left: Noted = Noted()
 
     def missing_walls(self, settings: Settings) -> tuple[str, ...]:
@@ -158,13 +140,13 @@ class Result(Payload):
         if settings.box == "off":
             return ()  # which is said on every comment
         listed = settings.egress is not None and "*" not in settings.egress
-        walls = session_result.Walls(**self.walls.model_dump())
-        return session_result.missing_walls(walls, closed=listed or bool(self.network))
+        closed = listed or bool(self.network)
+        return session_result.missing_walls(self.walls, closed=closed)
 
     @property
     def used(self) -> Usage:
         """The session's usage, limited to plausible values."""
-        return Usage(**self.usage.model_dump()).bounded
+        return self.usage.bounded
 
 
 class ResultArtifact(Struct, frozen=True, kw_only=True):
@@ -258,11 +240,9 @@ def _checked(model: type[_Model], file: Path) -> _Model:
     if file.stat().st_size > _SMALL_BYTES:
         raise Unacceptable(f"{file.name} is larger than {_SMALL_BYTES} bytes")
     try:
-        return model.model_validate_json(file.read_bytes())
-    except ValidationError as error:
-        fault = error.errors()[0]
-        where = ".".join(map(str, fault["loc"])) or "the file"
-        raise Unacceptable(f"{file.name}: {where}: {fault['msg']}") from error
+        return msgspec.json.decode(file.read_bytes(), type=model)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise Unacceptable(f"{file.name}: {error}") from error
 
 
 def _claims(file: Path | None, session: str, actor: str) -> tuple[Event, ...]:

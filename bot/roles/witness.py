@@ -29,8 +29,9 @@ from bot.repository.strangers_commits import NoBundle, Patch, examined_patch
 from bot.roles import refinery, result_artifact
 from bot.roles.bot_context import BotContext, BotDraft
 from bot.roles.result_artifact import ARTIFACT, NEEDS_A_PERSON, Result, ResultArtifact
-from bot.text import merge_texts, notices
+from bot.text import merge_texts
 from bot.text.merge_texts import DIFF_CHARS
+from bot.text.phrases import phrase
 from convoy.answers import ANSWERS, Answering, Question, Reply
 from convoy.events import AttemptCommand, copied
 from convoy.events.people_events import ConvoyPaused
@@ -122,7 +123,7 @@ def pause(draft: BotDraft, action: Pause) -> None:
     pause = ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=action.why)
     if draft.submit(pause) is None and action.tell:
         by, why = convoy.vouched_by or convoy.by, action.why
-        text = notices.STOPPED_ALL.format(by=by, why=why)
+        text = phrase("stopped-all", by=by, why=why)
         draft.say(convoy.issue, "breaker", f"{convoy.name}/{draft.now}", text)
 
 

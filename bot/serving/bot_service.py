@@ -33,7 +33,7 @@ from bot.loop.staging import owes
 from bot.repository.commits import Commits
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror, collect_mirror
-from bot.requests.comments import acknowledging
+from bot.requests.answers import acknowledging
 from bot.roles.bot_context import BotContext
 from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
@@ -125,14 +125,8 @@ async def opened(
             context.onlooker = Rest(client, api_url=url, token=token)
         nonce = str(uuid.uuid4())
         dead = stack.enter_context(bot_folder.held_folder(settings.folder, nonce))
-        lease = BotLease(
-            mirror,
-            actor,
-            sole=settings.sole,
-            once=settings.once,
-            dead=dead,
-            nonce=nonce,
-        )
+        sole = settings.sole
+        lease = BotLease(mirror, actor, sole=sole, dead=dead, nonce=nonce)
         if "mayor" in settings.roles:
             await stack.enter_async_context(acknowledging(context, bell, tell))
         yield Loop(context=context, wake=bell, lease=lease, tell=tell)

@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
+from time import monotonic
 from typing import Final
 
 import httpx
@@ -31,7 +32,7 @@ from bot.forge.pace import Pace, pacing
 from bot.forge.payloads import Repository
 from bot.forge.transport import DEADLINE_S
 from bot.loop.loop import Loop
-from bot.repository.mirror import MirrorWatch
+from bot.repository.mirror import has_grown
 from bot.serving import bot_service
 from bot.serving.bot_service import Tell
 from bot.serving.github_app import Covered, Installations
@@ -102,6 +103,10 @@ def starts_beside(one: Served, served: Mapping[str, Served]) -> Iterator[int]:
 AGAIN_S: Final = 1.0
 AGAIN_MOST_S: Final = 300.0
 RELEASE_S: Final = 5.0
+SIZED_S: Final = 600.0
+"""How often it is looked whether a mirror in use has to be collected."""
+OUTGROWN: Final = "its mirror has grown, so brat is removing unused objects"
+"""Why a loop leaves its mirror: to open it again collects it."""
 WHY_CHARS: Final = 1_000
 
 _log: Final = logging.getLogger(__name__)
@@ -303,12 +308,16 @@ class Host:
             loop.wake.all()
             await asyncio.to_thread(self.metrics.begin, name, loop.context.mirror)
             try:
-                watch = MirrorWatch(loop.context.mirror.path)
+                looked_at = monotonic()
 
                 def seen(cut: bool) -> None:  # noqa: FBT001  a callback
+                    nonlocal looked_at
                     self.metrics.ticked(name, cut_short=cut)
                     self.metrics.follow(name, loop.context.mirror)
-                    watch.look()
+                    if monotonic() - looked_at >= SIZED_S:
+                        looked_at = monotonic()
+                        if has_grown(loop.context.mirror.path):
+                            raise BratError(OUTGROWN)
 
                 await bot_service.forever(loop, seen=seen)
             finally:

@@ -6,18 +6,18 @@ to press a button at each press.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from typing import Final, Literal
 from urllib.parse import quote, urlsplit
 
 from aiohttp import web
 
 from bot import wall_clock
-from bot.dashboard import access_policy, api, page_contents
+from bot.dashboard import access_policy, page_contents
 from bot.dashboard.access_policy import Visitor
-from bot.dashboard.application import dashboard_application
+from bot.dashboard.application import ROOT, dashboard_application
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
@@ -25,7 +25,7 @@ from bot.dashboard.dashboard_source import (
     changes_in,
     log_tail,
 )
-from bot.dashboard.login import Login, Rights, Sessions
+from bot.dashboard.login import Login, Sessions
 from bot.door.feed import BRIEF_BYTES, LAST_BYTES, kept_key, last_output
 from bot.door.listening import listener_at, serving_on
 from bot.forge.github import AnotherRepository, Right
@@ -47,6 +47,9 @@ from grite.errors import BratError, Unavailable
 Public = Literal["public"]
 """What everybody may see."""
 BASE: Final = "/{owner}/{repository}"
+KEPT_S: Final = 60.0
+"""How long a person who lost a right may still see pages and buttons."""
+MOST_RIGHTS: Final = 10_000
 _NOT_THERE: Final = "This page does not exist, or you do not have access to it.\n"
 
 
@@ -59,7 +62,8 @@ class HostedDashboard:
         self._own = urlsplit(host.hosting.dashboard_url).netloc
         self._sessions = Sessions(kept_key(host.hosting.folder / "dashboard.key"))
         self._login = Login(host.hosting, self._sessions)
-        self._rights = Rights()
+        self._rights: dict[tuple[str, ...], tuple[float, bool]] = {}
+        """What the forge answered, and when."""
         self._views: dict[str, RepositoryView] = {}
         self._looking: list[asyncio.Task[None]] = []
 
@@ -94,7 +98,7 @@ class HostedDashboard:
                     self._looking.append(self._group.create_task(looking, name=name))
             return self._views[key]
         signed_in = self._sessions.person(request) or self._is_program(request)
-        if signed_in or api.ROOT in request.path or request.method != "GET":
+        if signed_in or ROOT in request.path or request.method != "GET":
             raise web.HTTPNotFound(text=_NOT_THERE)
         raise web.HTTPSeeOther(f"/login?to={quote(request.path_qs, safe='')}")
 
@@ -139,9 +143,18 @@ class HostedDashboard:
         return person is not None and await self._may(one, person.login, "read")
 
     async def _may(self, one: Served, login: str, right: Right | Public) -> bool:
-        """Whether somebody has a right, as known for at most a minute."""
-        key = (_view_key(one), login, right)
-        return await self._rights.may(key, partial(_has, one, login, right))
+        """Whether somebody has a right, as known for at most a minute.
+
+        Where the forge does not answer, it raises: nobody has a right without.
+        """
+        key, now = (_view_key(one), login, right), time.monotonic()
+        known = self._rights.get(key)
+        if known is None or now - known[0] >= KEPT_S:
+            known = now, await _has(one, login, right)
+            if len(self._rights) >= MOST_RIGHTS:
+                self._rights.clear()
+            self._rights[key] = known
+        return known[1]
 
     async def _index(self, request: web.Request) -> web.Response:
         shown = []

@@ -225,8 +225,6 @@ class Settings(Common):
     """The address of this repository's dashboard; empty: there is none."""
     stop_file: Path | None = None
     """While this file exists, nothing starts and nothing lands."""
-    once: bool = False
-    """Whether the process does one tick and ends."""
     ends_with_stdin: bool = False
     """Whether the process ends with its standard input: its parent is gone then."""
     cores: int | None = None

@@ -11,7 +11,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import APIOperation
 
-from bot.dashboard import api
+from bot.dashboard import application
 from bot.dashboard.access_policy import TokenAccess
 from bot.dashboard.application import dashboard_application
 from bot.dashboard.dashboard_source import DashboardSource, LogHistory, RepositoryView
@@ -22,7 +22,7 @@ from tests.dashboard.test_pages import house_of_all
 from tests.world.rules import NAME
 
 Operation = APIOperation[Any, Any, Any, Any]
-STREAM: Final = f"{api.ROOT}/events"
+STREAM: Final = f"{application.ROOT}/events"
 
 
 def closed(part: Any) -> Any:  # noqa: ANN401  any JSON
@@ -35,7 +35,7 @@ def closed(part: Any) -> Any:  # noqa: ANN401  any JSON
     return {key: closed(value) for key, value in part.items()} | more
 
 
-DESCRIPTION: Final = json.loads(api.DESCRIPTION.read_text())
+DESCRIPTION: Final = json.loads(application.DESCRIPTION.read_text())
 SCHEMA: Final = schemathesis.openapi.from_dict(closed(DESCRIPTION))
 OPERATIONS: Final[dict[tuple[str, str], Operation]] = {
     (operation.method.upper(), operation.path): operation
@@ -57,7 +57,7 @@ async def test_every_route_is_described_and_every_description_has_a_route() -> N
         for route in app.router.routes()
         if route.method != "HEAD"
         and route.resource is not None
-        and route.resource.canonical.startswith(api.ROOT)
+        and route.resource.canonical.startswith(application.ROOT)
     }
 
     assert routes == set(OPERATIONS)

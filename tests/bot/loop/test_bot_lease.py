@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.loop.pushing import SKEW_S, SPARE_S, TTL_S, BotLease
+from bot.loop.pushing import SPARE_S, TTL_S, BotLease
 from bot.repository.mirror import Mirror
 from bot.roles.bot_context import NotHolder
 from grite import lease
@@ -49,12 +49,10 @@ Start = Callable[..., Bot]
 
 @pytest.fixture
 def start(opened: Open) -> Start:
-    def start(
-        name: str, actor: bytes = ACTOR, *, sole: bool = False, once: bool = False
-    ) -> Bot:
+    def start(name: str, actor: bytes = ACTOR, *, sole: bool = False) -> Bot:
         mirror, clock = opened(name), HandTime()
         mirror.look()
-        lease = BotLease(mirror, actor, sole=sole, once=once, ticking=clock.time.steady)
+        lease = BotLease(mirror, actor, sole=sole, ticking=clock.time.steady)
         return Bot(mirror, lease, clock)
 
     return start
@@ -188,25 +186,3 @@ def test_where_a_file_lock_decides_a_dead_holders_lease_is_free(start: Start) ->
     start("one").push()
 
     assert start("two", sole=True).push(NOW + 1).lease.held
-
-
-@pytest.mark.parametrize(
-    ("later_ms", "may"),
-    [
-        (0, False),
-        (TTL_S * 1000, False),
-        ((TTL_S + SKEW_S) * 1000 - 1, False),
-        ((TTL_S + SKEW_S) * 1000, True),
-    ],
-)
-def test_a_process_of_one_tick_trusts_clocks_a_bit(
-    later_ms: int, may: object, start: Start
-) -> None:
-    start("one").push()
-    hasty = start("two", OTHER, once=True)
-
-    if may:
-        assert hasty.push(NOW + later_ms).lease.held
-    else:
-        with pytest.raises(NotHolder):
-            hasty.push(NOW + later_ms)

@@ -8,7 +8,7 @@ import click
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.dashboard.api import DESCRIPTION
+from bot.dashboard.application import DESCRIPTION
 from bot.requests.answers import convoy_comment, request_of_box
 from bot.requests.verb import Endpoint, Request
 from bot.requests.verb_table import (

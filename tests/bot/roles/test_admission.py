@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bot.roles.issue_intake import TEXT_CHARS, fit_words
-from bot.text.replies import EDITED_ISSUE, OUTSIDER
+from bot.text.phrases import phrase
 from convoy.text import TITLE_CHARS
 from tests.bot.lobby import CONFIG, Lobby, lobby
 from tests.world.patience import patient
@@ -55,14 +55,14 @@ async def test_what_a_look_finds_edited_asks_for_the_label_again(hall: Lobby) ->
     await swept(hall, issue)
 
     assert not hall.convoys()
-    assert EDITED_ISSUE in hall.spoken()[-1]
+    assert phrase("edited-issue") in hall.spoken()[-1]
     assert hall.labels(issue) == set()
 
     hall.clock.pass_s(10)
     await hall.you.relabel(issue, {"brat"}, set())
     await swept(hall, issue)
     assert [convoy.text for convoy in hall.convoys()] == ["- [ ] evil\n"]
-    assert len([text for text in hall.spoken() if EDITED_ISSUE in text]) == 1
+    assert len([text for text in hall.spoken() if phrase("edited-issue") in text]) == 1
 
 
 async def test_the_log_holds_only_what_a_reader_of_the_page_sees(hall: Lobby) -> None:
@@ -91,7 +91,7 @@ async def test_in_public_an_outsiders_text_starts_nothing(hall: Lobby) -> None:
     await hall.labelled(issue)
 
     assert not hall.convoys()
-    assert OUTSIDER in hall.spoken()[-1]
+    assert phrase("outsider") in hall.spoken()[-1]
     assert hall.labels(issue) == set()
 
 

@@ -1,5 +1,6 @@
 """An artifact is taken as it should be, or refused whole with one sentence."""
 
+import re
 import warnings
 import zipfile
 
@@ -7,9 +8,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from bot.roles import result_artifact
 from bot.roles.result_artifact import Unacceptable
-from convoy.events.session_events import (
-    SessionReady,
-)
+from convoy.events.session_events import SessionReady
 from convoy.events.task_events import TaskBlocked
 from convoy.model import ids
 from convoy.model.records import TOKENS_MOST, Usage as Used
@@ -57,8 +56,8 @@ def test_what_the_agent_leaves_is_taken_and_too_much_of_it_refused() -> None:
     left = taken(artifact(left=said)).result.left
 
     assert (left.notes, left.shared) == (("a",), ("b",))
-    assert why(artifact(left={"notes": ["x"] * 11})).startswith("result.json: left.no")
-    assert why(artifact(left={"shared": ["x" * 401]})).startswith("result.json: left")
+    assert "at `$.left.notes`" in why(artifact(left={"notes": ["x"] * 11}))
+    assert "at `$.left.shared[" in why(artifact(left={"shared": ["x" * 401]}))
 
 
 @looped(
@@ -123,7 +122,6 @@ def test_a_bundle_that_is_too_large_is_refused_unread() -> None:
     ({"retry_after_s": -1}, "retry_after_s"),
     ({"usage": "much"}, "usage"),
     ({"usage": {"input_tokens": 0.5}}, "usage.input_tokens"),
-    ({"usage": {"usd": float("nan")}}, "usage.usd"),
     ({"retry_after_s": "soon"}, "retry_after_s"),
     ({"commit": "HEAD"}, "commit"),
     ({"commit": "c" * 39}, "commit"),
@@ -136,12 +134,13 @@ def test_a_bundle_that_is_too_large_is_refused_unread() -> None:
 def test_a_result_of_another_form_is_refused_by_its_field(
     given: dict[str, object], where: str
 ) -> None:
-    assert why(artifact(**given)).startswith(f"result.json: {where}: ")
+    assert re.match(rf"result.json: .*`(\$.)?{where}`$", why(artifact(**given)))
 
 
 @looped(
     *(b"", b"{", b"[]", b"null", b"\xff", b'{"v":1,"v":2}'),
     *(b"[" * 50_000, result(why="x").replace(b'"x"', b'"\\ud800"')),
+    *(result(x=1).replace(b"1}", b"[" * 50_000), result(usage={"usd": float("nan")})),
 )
 def test_a_result_that_cannot_be_read_is_refused(text: bytes) -> None:
     assert why(zipped(("result.json", text))).startswith("result.json: ")

@@ -4,7 +4,7 @@ import pytest
 
 from bot.loop.staging import stage
 from bot.repository.draft import Draft
-from bot.text import replies as texts
+from bot.text.phrases import phrase
 from convoy.events.people_events import ApprovePlan, TaskApproved
 from tests.bot.room import FILES, NAME, Room
 
@@ -181,9 +181,9 @@ async def starting(here: Room) -> Draft:
 @pytest.mark.parametrize(
     ("how", "whys"),
     [
-        ("deletes", {texts.NO_COMMENT}),
+        ("deletes", {phrase("no-comment")}),
         # within a second, or later
-        ("edits", {texts.EDITED_APPROVAL, texts.NOT_THE_PLAN}),
+        ("edits", {phrase("edited-approval"), phrase("not-the-plan")}),
     ],
 )
 async def test_nothing_starts_by_an_approval_that_was_taken_back(

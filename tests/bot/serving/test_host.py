@@ -216,7 +216,7 @@ async def test_a_mirror_that_has_grown_is_collected_while_the_service_runs(
     here: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mirror, "FLOOR_BYTES", 1)
-    monkeypatch.setattr(mirror, "EVERY_S", 0.0)
+    monkeypatch.setattr("bot.serving.host.SIZED_S", 0.0)
     lines: list[str] = []
     async with hosted(hosting(here, sweep_s=0.2), lines.append):
         await until(lambda: any("its mirror has grown" in line for line in lines))

@@ -7,16 +7,18 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
+from msgspec import convert
 from msgspec.structs import replace
 
 from bot.requests.answers import convoy_comment
 from bot.requests.verb import Asker, Request
-from bot.roles.result_artifact import ClaimedWalls, Result
+from bot.roles.result_artifact import Result
 from bot.text.convoy_comment import convoy_table
 from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
 from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
 from convoy.model.records import Settings, Usage
+from convoy.model.session_result import Walls
 from convoy.model.state import Convoy
 from convoy.model.work import Work
 from convoy.rules.ending import LoseSession
@@ -171,9 +173,7 @@ def test_a_pull_request_closes_and_skips_nothing_by_a_planners_words() -> None:
 
 # --- where an agent worked without walls, its convoy and work say so ------------------
 
-ALL = ClaimedWalls(
-    files="landlock", processes="landlock", user="uid", syscalls="seccomp"
-)
+ALL = Walls(files="landlock", processes="landlock", user="uid", syscalls="seccomp")
 
 
 def texts(convoy: Convoy) -> tuple[str, ...]:
@@ -210,7 +210,7 @@ def test_a_wall_is_missed_unless_it_is_claimed() -> None:
 
     def missed(under: Settings, **said: object) -> tuple[str, ...]:
         told = {"v": 1, "session": "a/1/1", "nonce": "n", "base": sha("b")}
-        result = Result.model_validate({**told, "conclusion": "success", **said})
+        result = convert({**told, "conclusion": "success", **said}, Result)
         return result.missing_walls(under)
 
     assert missed(settings) == ("files", "processes", "user", "syscalls")

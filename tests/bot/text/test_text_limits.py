@@ -1,21 +1,27 @@
 """Whatever a convoy is like, no text of the bot is longer than a forge takes."""
 
+import ast
 import re
+from pathlib import Path
+from string import Formatter
+from typing import get_args
 
 from hypothesis import given, settings as profile, strategies as st
 from msgspec.structs import replace
 
+import bot
 from bot.requests.answers import convoy_comment
 from bot.text import replies
+from bot.text.phrases import PHRASES, phrase
 from bot.text.pull_request_texts import (
     check_views,
     convoy_pull_body,
     pull_title,
     task_pull_body,
 )
-from bot.text.replies import ANSWER_CUT, Reply
+from bot.text.replies import Reply
 from convoy.model.state import Convoy, Task, TaskState
-from convoy.model.work import Approval, HandedIn
+from convoy.model.work import Approval, Gesture, HandedIn
 from convoy.text import POST_CHARS, SUMMARY_CHARS, TITLE_CHARS
 from tests.world.rules import Rules, sha, spec
 
@@ -95,5 +101,23 @@ def test_a_long_answer_is_cut_between_lines_and_its_code_is_closed() -> None:
     text = replies.text("ann", [Reply("rocket", f"Here:\n{said}")])
 
     assert len(text) <= POST_CHARS
-    assert text.endswith(f"{line}\n```\n\n{ANSWER_CUT}")
+    assert text.endswith(f"{line}\n```\n\n{phrase('answer-cut')}")
     assert replies.text("ann", [Reply("rocket", "So.")]) == "@ann So."
+
+
+def test_each_phrase_is_said_with_what_it_has_places_for() -> None:
+    said: dict[str, set[str]] = {}
+    for file in Path(bot.__file__).parent.rglob("*.py"):
+        for call in ast.walk(ast.parse(file.read_text())):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "phrase":
+                name = ast.unparse(call.args[0]).strip("'\"")
+                said[name] = {str(each.arg) for each in call.keywords}
+    del said["f'taken-out-{out.gesture}"]
+    said |= {f"taken-out-{gesture}": set() for gesture in get_args(Gesture)}
+    said["taken-out-base"] = {"base", "wanted"}
+
+    places = {
+        name: {place for _, place, _, _ in Formatter().parse(text) if place}
+        for name, text in PHRASES.items()
+    }
+    assert said == places

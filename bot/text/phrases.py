@@ -1,0 +1,15 @@
+"""What the bot says in fixed words: `phrases.toml` has it, to be read as a whole."""
+
+from pathlib import Path
+from typing import Final
+
+from msgspec import toml
+
+PHRASES: Final = toml.decode(
+    Path(__file__).with_name("phrases.toml").read_bytes(), type=dict[str, str]
+)
+
+
+def phrase(name: str, **given: object) -> str:
+    """Return a phrase with what is given in its places."""
+    return PHRASES[name].format(**given)
