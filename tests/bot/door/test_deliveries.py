@@ -40,7 +40,8 @@ async def delivered(here: Room, issue: int, comments: dict[int, str]) -> Post:
         Remark(issue=here.issue, comment=each, text=text, by="you", on_pull=False)
         for each, text in comments.items()
     )
-    return [(f"delivery-{n}", each) for n, each in enumerate((*remarks, asked))]
+    post: list[Kept] = [*remarks, asked]
+    return [(f"delivery-{n}", each) for n, each in enumerate(post)]
 
 
 async def told(folder: Path, way: Callable[[Post], Post]) -> dict[str, Any]:

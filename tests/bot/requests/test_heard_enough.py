@@ -11,7 +11,6 @@ from convoy.model.ids import HOUR_MS
 from convoy.rules.people import BlockTask
 from grite.wal import WAL_REF
 from tests.bot.hosted import elsewhere
-from tests.bot.lobby import Lobby
 from tests.bot.requests.test_submitted_reviews import changes
 from tests.bot.room import NAME, Room, room
 from tests.bot.there import there
@@ -22,24 +21,24 @@ TOO_MUCH = "You have reached brat's hourly limit."
 COMMENTS = 30
 
 
-async def says(here: Lobby, issue: int, text: str, times: int, by: str) -> None:
+async def says(here: Room, issue: int, text: str, times: int, by: str) -> None:
     for _ in range(times):
-        await here.people[by].say(issue, text)
-    await here.delivered(times)
+        await here.written(issue, text, by)
+    await here.came(times)
     await here.loop.tick()
 
 
-def later(here: Room | Lobby, ms: int) -> None:
+def later(here: Room, ms: int) -> None:
     clock = here.context.clock
     here.context.clock = lambda: clock() + ms
 
 
-def bots_words(here: Lobby) -> list[str]:
+def bots_words(here: Room) -> list[str]:
     return [text for text in here.spoken() if "brat:key" in text]
 
 
 async def test_a_strangers_comments_are_answered_up_to_a_budget(
-    hall: Lobby, tmp_path: Path
+    hall: Room, tmp_path: Path
 ) -> None:
     """What was ignored stays so, for another process, too; an hour later all is new."""
     issue = await hall.write("Spell words", "- [ ] one\n")
@@ -112,11 +111,11 @@ async def test_reviews_and_ticks_are_counted_too(here: Room) -> None:
 
 
 async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
-    hall: Lobby,
+    hall: Room,
 ) -> None:
     for number in range(20):
         await hall.write(f"Idea {number}", "@brat do it", by="mallory")
-    await hall.delivered(20)
+    await hall.came(20)
     await hall.loop.tick()
 
     assert (
