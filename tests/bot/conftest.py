@@ -13,9 +13,8 @@ from bot.forge.rest import Rest
 from bot.repository.mirror import Mirror
 from tests.bot.history import History
 from tests.bot.hosted import at_home
-from tests.bot.lobby import Lobby, lobby
 from tests.bot.logs import Open
-from tests.bot.room import Room, room
+from tests.bot.room import Room, empty_room, room
 from tests.world.forge import Town
 from tests.world.given_secrets import given
 from tests.world.hand import HandTime
@@ -56,9 +55,9 @@ def github(client: httpx.AsyncClient, pace: Pace) -> GitHub:
 
 
 @pytest.fixture
-async def hall(tmp_path: Path) -> AsyncIterator[Lobby]:
+async def hall(tmp_path: Path) -> AsyncIterator[Room]:
     """Give a bot that has heard nothing yet."""
-    async with lobby(tmp_path) as inside:
+    async with empty_room(tmp_path) as inside:
         yield inside
 
 

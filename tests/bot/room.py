@@ -1,40 +1,51 @@
-"""An issue with a convoy on the local forge, a bot that listens, and people."""
+"""An issue with a convoy on the local forge, a bot that listens, and people.
+
+`you` own the repository, mallory may only read it.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import httpx
 import pygit2
 import pytest
 
 from bot.door.inbox import Remark
+from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge.github import GitHub
+from bot.loop.loop import Loop
 from bot.repository.draft import Draft
+from bot.roles.bot_context import BotContext
 from bot.serving import bot_service
 from brat.forge.http_server import serving
-from brat.forge.resources.forge_records import Kind, Role
+from brat.forge.resources.forge_records import Ci, Kind, Role
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
-from brat.repository.registration import FORGE_FOLDER
+from brat.repository import registration as registrations
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.events import Command
 from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import BranchPushed, BranchTaken
 from convoy.model import ids
-from convoy.model.state import Convoy, Task
+from convoy.model.state import Convoy, State, Task
 from convoy.owed import Role as Job
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import open_candidates
 from convoy.rules.starting import StartTask
+from grite import git
+from tests.bot.door_client import headers_of
 from tests.bot.history import History
-from tests.bot.lobby import BotHere, registered
 from tests.bot.there import there
-from tests.world.forge import Checkout, Json, judging
-from tests.world.github_forge.extension import people
+from tests.world.forge import AUTHOR, Checkout, Json, judging, make_source, until
+from tests.world.github_forge.extension import github, people
 from tests.world.patience import patient
 from tests.world.traffic import Observer, observed
 from tests.world.trusting_jobs import trusting_jobs
@@ -48,6 +59,11 @@ TWO_WAYS = pytest.mark.parametrize(
 )
 """A story that the bot hears of by deliveries, or by looking alone."""
 EVERYBODY: tuple[Job, ...] = ("mayor", "witness", "refinery", "deacon")
+SHELL = """\
+[engine.default]
+type = "shell"
+args = ["true"]
+"""
 NAME = "do-it-1"
 REPO = "you/app"
 LIST = "- [ ] one\n- [ ] two\n"
@@ -57,11 +73,38 @@ DEADLINE_S = patient(30)
 
 
 @dataclass
-class Room(BotHere):
+class Room:
+    loop: Loop
+    forge: Forge
     person: GitHub
     issue: int
+    """0: none is open yet."""
     delivered: bool
     """Whether the bot hears what happens on the forge; else it looks."""
+    knock: Callable[[str, object], Awaitable[None]]
+    """Delivers an event with this payload, signed."""
+
+    @property
+    def context(self) -> BotContext:
+        return self.loop.context
+
+    @property
+    def state(self) -> State:
+        return self.context.mirror.state
+
+    @property
+    def bare(self) -> Path:
+        """Where the forge keeps the repository."""
+        return self.forge.bare(self.forge.known(self.context.settings.repository)).path
+
+    def configure(self, **changes: object) -> None:
+        self.context.settings = self.context.settings.model_copy(update=changes)
+
+    async def swept(self, times: int = 1) -> None:
+        """Let the bot look at everything, as it does from time to time."""
+        for _ in range(times):
+            self.loop.wake.all()
+            await self.loop.tick()
 
     # --- saying ---------------------------------------------------------------------
 
@@ -121,6 +164,23 @@ class Room(BotHere):
             for convoy in convoys
             for each in convoy.answers
         ]
+
+    async def write(self, title: str, text: str, by: str = "you") -> int:
+        """Let somebody open an issue."""
+        asked = {"title": title, "body": text}
+        return int((await self.asked("POST", "issues", asked, by))["number"])
+
+    async def came(self, count: int = 1) -> None:
+        """Wait until so much has come in that asks for something."""
+        inbox = self.context.inbox
+
+        await until(lambda: len(inbox.requests()) + len(inbox.remarks()) >= count)
+
+    async def label(self, issue: int) -> None:
+        """Let the owner label an issue, and the bot hear of it."""
+        await self.person.relabel(issue, {"brat"}, set())
+        await self.came()
+        await self.loop.tick()
 
     async def written(self, number: int, text: str, by: str) -> int:
         made = await self.asked("POST", f"issues/{number}/comments", {"body": text}, by)
@@ -315,9 +375,35 @@ class Room(BotHere):
         repo = pygit2.Repository(str(self.bare))
         return str(repo.references[HEADS + branch].target)
 
+    def convoys(self) -> list[Convoy]:
+        return list(self.state.convoys.values())
+
+    def spoken(self) -> list[str]:
+        """Return every comment there is, oldest first."""
+        return [each.body for each in self.forge.store.comments.all()]
+
     def labels(self, number: int | None = None) -> set[str]:
         """Return the labels of the issue, or of another one."""
-        return super().labels(number or self.issue)
+        store, asked = self.forge.store, number or self.issue
+        issue = next(each for each in store.issues.all() if each.number == asked)
+        return {label.name for label in store.labels.all() if label.id in issue.labels}
+
+
+def registered(folder: Path, files: Mapping[str, str]) -> Registration:
+    """Register a project with these files, by their path from `.brat`; empty: none."""
+    source = make_source(folder / "source")
+    for name, content in files.items():
+        if content:
+            file = source / ".brat" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content)
+    if any(files.values()):
+        git.run(["add", "."], cwd=source)
+        git.run(["commit", "-q", "-m", "Configure"], cwd=source, env=AUTHOR)
+    told = Source(path=source, branch="main", name="app", person="you")
+    known = registrations.register(folder, told)
+    registrations.set_ci(folder, known, Ci())
+    return known
 
 
 @asynccontextmanager
@@ -325,18 +411,20 @@ async def room(
     folder: Path,
     config: str | Mapping[str, str] = "",
     *,
-    text: str = LIST,
+    text: str | None = LIST,
     roles: tuple[Job, ...] = ("mayor", "refinery", "deacon"),
     delivered: bool = False,
     labelled: bool = True,
     observe: Observer = lambda _: None,
     extend: Callable[[Service], Extension] = people,
+    **told: object,
 ) -> AsyncIterator[Room]:
     """Serve a forge with an issue whose convoy the bot has just begun, if `labelled`.
 
-    `config` is the repository's, or the files of its `.brat` folder. Where `delivered`,
-    what happens on the forge comes to the bot's door. All that is asked has to be as
-    GitHub describes it.
+    `config` is the repository's, or the files of its `.brat` folder; without a `text`
+    there is no issue, and the bot has heard nothing yet. Where `delivered`, what
+    happens on the forge comes to the bot's door. `told` are settings of the bot. All
+    that is asked has to be as GitHub describes it.
     """
     files = {"config.toml": config} if isinstance(config, str) else config
     known = registered(folder, files)
@@ -345,20 +433,43 @@ async def room(
         Forge(folder / FORGE_FOLDER) as forge,
         judging(forge) as judge,
     ):
+        forge.add_user("mallory")
         judged = observed(judge, observed(observe, extend))
         async with (
             serving(forge, extend=judged) as url,
             local_mode.person(url, known) as person,
         ):
             settings = local_mode.bot_settings(folder, known, url, roles=roles)
+            settings = settings.model_copy(update=told)
             async with (
                 bot_service.opened(settings, lambda _: None) as loop,
                 bot_service.door(loop, 0) as port,
             ):
                 if delivered:
                     await local_mode.point_hook(url, known, port)
-                issue = await person.open_issue("Do it", text)
-                if labelled:
-                    await person.relabel(issue, {"brat"}, set())
-                await loop.tick()
-                yield Room(loop, forge, person, issue, delivered)
+
+                async def knock(event: str, payload: object) -> None:
+                    body = json.dumps(payload).encode()
+                    headers = headers_of(body, event, known.secret, str(uuid4()))
+                    door = f"http://127.0.0.1:{port}{WEBHOOK_PATH}"
+                    async with httpx.AsyncClient(trust_env=False) as client:
+                        answer = await client.post(door, content=body, headers=headers)
+                    assert answer.status_code == 202, answer.text
+
+                here = Room(loop, forge, person, 0, delivered, knock)
+                if text is not None:
+                    here.issue = await person.open_issue("Do it", text)
+                    if labelled:
+                        await person.relabel(here.issue, {"brat"}, set())
+                    await loop.tick()
+                yield here
+
+
+def empty_room(
+    folder: Path,
+    config: str | Mapping[str, str] = SHELL,
+    **given: Any,  # noqa: ANN401  as `room` takes it
+) -> AbstractAsyncContextManager[Room]:
+    """Serve a room without an issue, whose bot has heard nothing yet."""
+    usual = {"text": None, "roles": ("mayor",), "delivered": True, "extend": github}
+    return room(folder, config, **{**usual, **given})

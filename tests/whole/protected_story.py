@@ -8,7 +8,7 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -50,13 +50,13 @@ SLUG = "helper"
 STORY_S = patient(120)
 
 
-def installed(forge: Forge, repository: str, permissions: Mapping[str, str]) -> int:
-    """Install an App that may do no more than this; return its id."""
+def installed(forge: Forge, repository: str) -> int:
+    """Install an App that may do what its manifest asks for; return its id."""
     new = NewApp(
         slug=SLUG,
         owner=repository.partition("/")[0],
         public_key=pair()[1],
-        permissions=permissions,
+        permissions=PERMISSIONS,
         events=EVENTS,
     )
     app = Apps(forge).add(new)
@@ -149,13 +149,16 @@ async def protected(
     folder: Path,
     profile: ProtectionProfile,
     at_start: AtStart | None = None,
+    *,
+    private: bool = False,
 ) -> AsyncIterator[tuple[Protected, str]]:
     """Serve a repository with a convoy and its bot; give what the doctor says, too."""
     known = set_up(folder, CONFIG + PASSES_BY * profile.passes_by)
     key = folder / "app.pem"
     key.write_text(pair()[0])
     with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
-        app = installed(forge, known.repository, PERMISSIONS)
+        forge.update(forge.known(known.repository), private=private)
+        app = installed(forge, known.repository)
         profile.put(forge, known.repository, app)
         here = Protected(known, forge, at_start)
         async with serving(forge, extend=here.extension) as here.url:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.world.terminal import Terminal, left_running
-from tests.world.words import convoy_of, engine, project
+from tests.world.words import convoy_of, project
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -90,42 +90,3 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     refused = terminal.type("brat mayor start --task x --plan-only --headless")
     assert refused.status == 2
     assert "use only one" in refused.err
-
-
-# --- protected paths ------------------------------------------------------------------
-
-
-PROTECTED = """Tell agents how to work
-
-- [ ] Write the guide paths: CLAUDE.md
-- [ ] Write the other guide paths: GEMINI.md
-- [ ] Write the page paths: page.md
-"""
-GUIDE = "echo Be brief. > CLAUDE.md; [ $BRAT_TASK = 1 ] || echo a > page.md"
-
-
-def test_no_session_is_spent_before_somebody_allows_them(tmp_path: Path) -> None:
-    more = "[mayor]\n[refinery]\nrequire_ci = false\n[witness]\nattempts = 1\n"
-    terminal = project(tmp_path, engine(GUIDE, more))
-    terminal.done("brat init")
-    shown = terminal.type(f"brat mayor start --task '{PROTECTED}' --plan-only").out
-    assert "needs protected paths: CLAUDE.md; someone with write access" in shown
-    name = convoy_of(terminal)["name"]
-    terminal.type(f"brat convoy approve {name}")
-    said = terminal.type("brat mayor run")
-    assert "to allow it: brat task allow 1" in said.err
-    terminal.type("brat witness run")
-
-    assert [task["attempts"] for task in convoy_of(terminal)["tasks"]] == [0, 0, 1]
-    seen = terminal.type("brat status").out
-    assert f"brat task allow 1 --convoy {name}" in seen
-    refused = terminal.type("brat task retry 1")
-    assert refused.status == 1
-    assert "/brat allow 1" in refused.err
-
-    terminal.done("brat task allow 1")
-    terminal.type("brat witness run")
-    first, second, third = convoy_of(terminal)["tasks"]
-    assert first["state"] == "needs-review"
-    assert second["attempts"] == 0
-    assert "protected path" in third["why"]

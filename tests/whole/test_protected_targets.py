@@ -8,8 +8,10 @@ import pytest
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
+from brat.repository.registration import FORGE_FOLDER
 from convoy.views import state_document
 from tests.whole.protected_story import Protected, protected
+from tests.world.github_forge import profiles
 from tests.world.github_forge.merge_queues import ADDED
 from tests.world.layers import sampled
 from tests.world.protection_profiles import PROFILES, ProtectionProfile
@@ -50,6 +52,20 @@ async def test_a_convoy_lands_in_the_way_that_it_said(
     lands = next(one for one in doctor.splitlines() if "how a convoy lands" in one)
     assert told in lands
     assert any(profile.way in one for one in here.said_first), here.said_first
+
+
+OLDEST = min(each for each in profiles.names() if each.startswith("ghes-"))
+
+
+@pytest.mark.parametrize("server", ["github.com", OLDEST])
+async def test_the_manifests_permissions_are_enough_in_private(
+    tmp_path: Path, server: str
+) -> None:
+    profiles.choose(tmp_path / FORGE_FOLDER, server)
+    unprotected = PROFILES[0]
+    async with protected(tmp_path, unprotected, private=True) as (here, _):
+        await here.shows(here.is_over)
+        _landed_as_said(here, unprotected)
 
 
 MOVING = [one for one in PROFILES if one.moves]

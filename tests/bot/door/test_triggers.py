@@ -6,30 +6,30 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.text.slash_commands import mentioned
-from tests.bot.lobby import CONFIG, Lobby, lobby
+from tests.bot.room import SHELL, Room, empty_room
 from tests.world.cases import looped
 
 LIST = "- [ ] one\n"
-ASSIGNABLE = CONFIG + "[triggers]\nassignee = true\n"
-DEAF = CONFIG + "[triggers]\nmention = false\n"
+ASSIGNABLE = SHELL + "[triggers]\nassignee = true\n"
+DEAF = SHELL + "[triggers]\nmention = false\n"
 
 
-async def settled(here: Lobby, count: int = 1) -> None:
-    await here.delivered(count)
+async def settled(here: Room, count: int = 1) -> None:
+    await here.came(count)
     await here.loop.tick()
 
 
-async def test_the_label_counts_in_any_case(hall: Lobby) -> None:
+async def test_the_label_counts_in_any_case(hall: Room) -> None:
     for name in ("Brat", "BRAT"):
         issue = await hall.write(f"Spell {name}", LIST)
-        await hall.you.relabel(issue, {"Brat:HOLD"}, set())
-        await hall.you.relabel(issue, {name}, set())
+        await hall.person.relabel(issue, {"Brat:HOLD"}, set())
+        await hall.person.relabel(issue, {name}, set())
         await settled(hall)
 
         assert hall.convoys()[-1].held == "brat:hold"
 
 
-async def test_an_issue_that_names_the_bot_becomes_a_convoy(hall: Lobby) -> None:
+async def test_an_issue_that_names_the_bot_becomes_a_convoy(hall: Room) -> None:
     issue = await hall.write("Spell words", f"@brat, please:\n\n{LIST}")
     await settled(hall)
 
@@ -39,17 +39,17 @@ async def test_an_issue_that_names_the_bot_becomes_a_convoy(hall: Lobby) -> None
 
 
 async def test_a_comment_that_names_the_bot_starts_the_first_convoy_only(
-    hall: Lobby,
+    hall: Room,
 ) -> None:
     issue = await hall.write("Spell words", LIST)
-    await hall.you.say(issue, "Hello @BRAT, the first one only.")
+    await hall.person.say(issue, "Hello @BRAT, the first one only.")
     await settled(hall)
 
     (convoy,) = hall.convoys()
     assert convoy.text == f"Hello , the first one only.\n\n{LIST}"
     said = len(hall.spoken())
 
-    await hall.you.say(issue, "Thank you @brat!")
+    await hall.person.say(issue, "Thank you @brat!")
     await settled(hall)
     assert len(hall.convoys()) == 1
     assert len(hall.spoken()) == said + 1  # the thanks; nobody answers
@@ -58,9 +58,9 @@ async def test_a_comment_that_names_the_bot_starts_the_first_convoy_only(
 async def test_a_mention_counts_for_nothing_where_that_is_configured(
     tmp_path: Path,
 ) -> None:
-    async with lobby(tmp_path, config=DEAF) as here:
+    async with empty_room(tmp_path, DEAF) as here:
         issue = await here.write("Spell words", f"@brat do\n\n{LIST}")
-        await here.you.say(issue, "@brat please")
+        await here.person.say(issue, "@brat please")
         await settled(here, 2)
 
         assert not here.convoys()
@@ -90,12 +90,12 @@ def test_any_text_names_the_bot_or_not(text: str) -> None:
     assert mentioned(text, "") is None
 
 
-def shown(here: Lobby) -> dict[str, object]:
+def shown(here: Room) -> dict[str, object]:
     settings = here.context.settings
     return {"id": settings.repository_id, "full_name": settings.repository}
 
 
-async def assign(here: Lobby, issue: int, title: str, body: str) -> None:
+async def assign(here: Room, issue: int, title: str, body: str) -> None:
     payload = {
         "action": "assigned",
         "issue": {"number": issue, "title": title, "body": body, "state": "open"},
@@ -106,11 +106,11 @@ async def assign(here: Lobby, issue: int, title: str, body: str) -> None:
     await here.knock("issues", payload)
 
 
-@pytest.mark.parametrize("config", [CONFIG, ASSIGNABLE], ids=["off", "on"])
+@pytest.mark.parametrize("config", [SHELL, ASSIGNABLE], ids=["off", "on"])
 async def test_assigning_the_bot_starts_the_first_convoy_where_configured(
     tmp_path: Path, config: str
 ) -> None:
-    async with lobby(tmp_path, config=config) as here:
+    async with empty_room(tmp_path, config) as here:
         issue = await here.write("Spell words", LIST)
         for _ in range(2):
             await assign(here, issue, "Spell words", LIST)
@@ -123,13 +123,13 @@ async def test_assigning_the_bot_starts_the_first_convoy_where_configured(
 async def test_another_bots_label_counts_only_by_its_number(
     tmp_path: Path, *, known: bool
 ) -> None:
-    config = CONFIG + ("[trust]\nbots = [4711]\n" if known else "")
-    async with lobby(tmp_path, config=config) as here:
+    config = SHELL + ("[trust]\nbots = [4711]\n" if known else "")
+    async with empty_room(tmp_path, config) as here:
         here.forge.add_user("helper[bot]", kind="Bot")
         here.forge.grant("you/app", "helper[bot]", "write")
         issue = await here.write("Spell words", LIST)
-        await here.you.relabel(issue, {"brat"}, set())
-        await here.delivered()
+        await here.person.relabel(issue, {"brat"}, set())
+        await here.came()
         for delivery in here.context.inbox.requests():
             here.context.inbox.done(delivery)
         payload = {

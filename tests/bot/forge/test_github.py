@@ -191,34 +191,6 @@ async def test_its_own_comment_is_found_by_its_key(
     assert await github.said(7, "comment:other", "brat") is None
 
 
-async def test_the_last_assignment_to_the_bot_counts(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    def assigned(to: str, by: str, event: str = "assigned") -> dict[str, object]:
-        to_one, by_one = {"login": to}, {"login": by}
-        return {
-            "event": event,
-            "actor": to_one,
-            "assignee": to_one,
-            "assigner": by_one,
-            "created_at": "2026-01-02T03:04:05Z",
-        }
-
-    events = [
-        assigned("brat[bot]", "ann"),
-        assigned("brat[bot]", "ann", "unassigned"),
-        assigned("brat[bot]", "bea"),
-        assigned("eve", "eve"),
-        {"event": "closed", "actor": {"login": "eve"}},
-    ]
-    forge.get(f"{REPO}/issues/7/events?per_page=100").respond(json=events)
-
-    found = there(await github.assignment(7, "brat[bot]"))
-
-    assert there(found.assigner).login == "bea"
-    assert await github.assignment(7, "nobody") is None
-
-
 KEEPER = """
 import gc
 import sys

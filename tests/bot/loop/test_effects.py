@@ -20,7 +20,6 @@ from convoy.model.work import Intent
 from convoy.owed import Do, Effect, Show
 from convoy.rules.people import DropTask
 from tests.bot.hosted import elsewhere
-from tests.bot.lobby import Lobby
 from tests.bot.room import DEADLINE_S, EVERYBODY, NAME, Room, room
 from tests.world.forge import until
 from tests.world.github_forge.injected_faults import Faults
@@ -49,14 +48,14 @@ def test_sessions_start_before_what_nobody_waits_for() -> None:
     assert {precedence_of(each) for each in rest} == {Precedence.REST}
 
 
-async def test_a_bot_that_waits_denies_nobody(hall: Lobby, tmp_path: Path) -> None:
+async def test_a_bot_that_waits_denies_nobody(hall: Room, tmp_path: Path) -> None:
     issue = await hall.write("Do it", "- [ ] one")
     await hall.loop.tick()  # and holds the lease from its first push on
     assert hall.loop.lease.held
     other = elsewhere(hall.context.settings, tmp_path / "other")
     other, told = other.model_copy(update={"sole": False}), list[str]()
     async with bot_service.opened(other, told.append) as second:
-        await hall.you.relabel(issue, {"brat"}, set())
+        await hall.person.relabel(issue, {"brat"}, set())
         asked = StartRequest(issue=issue, title="Do it", text="", by="mallory")
         second.context.inbox.put("delivery", asked)
 
@@ -193,12 +192,12 @@ async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
         assert comment not in here.context.memory.acknowledged, "it waits no longer"
 
 
-async def test_a_failure_stops_nothing_and_the_tick_reacts_instead(hall: Lobby) -> None:
+async def test_a_failure_stops_nothing_and_the_tick_reacts_instead(hall: Room) -> None:
     issue = await hall.write("Spell words", "- [ ] one\n")
     faults = Faults(hall.forge.folder)
     faults.refuse("POST", ".*/reactions", 403, "Not now", 2)
     for _ in range(2):
-        await hall.you.say(issue, "/brat ping")
+        await hall.person.say(issue, "/brat ping")
 
     await until(lambda: len(faults.met()) == 2)
     await hall.loop.tick()

@@ -25,7 +25,6 @@ from convoy.events.session_events import DAY_MS
 from convoy.model.ids import SetAside
 from convoy.model.state import State
 from grite.errors import Unavailable
-from tests.bot.lobby import Lobby
 from tests.bot.requests.test_missed_comments import ping, settings
 from tests.bot.room import Room
 from tests.bot.serving.hosted_town import labelled
@@ -163,7 +162,7 @@ def patient(context: BotContext) -> list[int]:
     return now
 
 
-async def test_what_was_announced_just_now_was_not_done_before(hall: Lobby) -> None:
+async def test_what_was_announced_just_now_was_not_done_before(hall: Room) -> None:
     context = hall.context
     patient(context)
     context.memory.fresh.add(KEY)
@@ -174,7 +173,7 @@ async def test_what_was_announced_just_now_was_not_done_before(hall: Lobby) -> N
 
 
 async def test_after_a_lost_answer_it_is_looked_for_until_it_would_show(
-    hall: Lobby,
+    hall: Room,
 ) -> None:
     context = hall.context
     now = patient(context)
@@ -188,7 +187,7 @@ async def test_after_a_lost_answer_it_is_looked_for_until_it_would_show(
         begin(context, KEY).repeat()
 
 
-async def test_another_processes_try_may_have_been_just_now(hall: Lobby) -> None:
+async def test_another_processes_try_may_have_been_just_now(hall: Room) -> None:
     now = patient(hall.context)
     with pytest.raises(Unsettled):
         another_try(hall.context, KEY).repeat()
@@ -219,12 +218,12 @@ async def seconds(loop: Loop, number: int, *, step: int = 5) -> None:
 
 
 async def test_a_log_that_is_refused_is_tried_once_a_minute(
-    hall: Lobby, tmp_path: Path
+    hall: Room, tmp_path: Path
 ) -> None:
     loop, pushes = hall.loop, tmp_path / "pushes"
     issue = await hall.write("Fix it", "Fix it")
-    await hall.you.relabel(issue, {"brat"}, set())
-    await hall.delivered()
+    await hall.person.relabel(issue, {"brat"}, set())
+    await hall.came()
     noon = loop.context.clock() // DAY_MS * DAY_MS + DAY_MS // 2
     loop.context.clock = lambda: noon  # it is told once a day
     refuses = f"echo no pushes; echo >>{pushes}; false"

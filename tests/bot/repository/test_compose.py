@@ -257,16 +257,6 @@ def test_the_merge_holds_both_sides_between_markers(
     assert composer.target_of(forked.merge) == forked.target
 
 
-def test_markers_that_are_left_are_found(history: History, composer: Composer) -> None:
-    forked = Diverged(history, composer)
-    half = f"ours\n>>>>>>> {forked.target}\n".encode()
-    left = history.commit({"a": half, "b": b"1\n"}, forked.merge)
-
-    assert composer.left_over(forked.merge, forked.merge) == ("a",)
-    assert composer.left_over(forked.merge, left) == ("a",)
-    assert composer.left_over(forked.merge, forked.work) == ()
-
-
 def test_what_lands_is_a_merge_of_both_tips_without_the_markers(
     history: History, composer: Composer
 ) -> None:

@@ -1,10 +1,9 @@
 """What was acknowledged is there, once, whatever breaks while it is written."""
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -12,15 +11,13 @@ from bot.repository.mirror import Mirror
 from convoy.events import Event as Fact
 from convoy.events.leases import BotStarted, LeaseTaken
 from convoy.log.record import fact_of, record
-from grite.errors import Conflict, Unavailable
+from grite.errors import Unavailable
 from grite.event import CommentAdded, Event
 from grite.wal import Log
 from tests.grite.commits import said
-from tests.world import forked
 from tests.world.log_keys import open_mirror
 from tests.world.patience import patient
-from tests.world.proxy import Fault, Proxy, proxied
-from tests.world.remotes import Address, by_http
+from tests.world.remotes import Address
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -61,72 +58,6 @@ def logged(address: Address) -> list[str]:
 
 def ports(many: int) -> list[str]:
     return [f"port:{number}" for number in range(1, many + 1)]
-
-
-def test_two_processes_of_one_bot_on_one_mirror_lose_nothing(
-    tmp_path: Path, file_address: Address
-) -> None:
-    path = tmp_path / "mirror.git"
-    open_mirror(path, file_address.url, None)
-
-    def writes(name: str) -> Callable[[], None]:
-        def run() -> None:
-            mirror = open_mirror(path, file_address.url, None)
-            done = 0
-            while done < 4:
-                try:
-                    mirror.look()
-                    number = len(mirror.state.leases) + 1
-                    mirror.push(take(mirror, number, name), {}, actor=ACTOR)
-                except (Conflict, Unavailable):
-                    continue
-                done += 1
-
-        return run
-
-    assert forked.run(writes("one"), writes("other")) == [0, 0]
-
-    found = logged(file_address)
-    assert found == ports(len(found))
-    assert len(found) >= 8  # a push whose answer was lost is there, and made again
-
-
-@pytest.fixture
-def web(tmp_path: Path) -> Iterator[tuple[Proxy, Address]]:
-    with by_http(tmp_path / "served") as served:
-        port = urlsplit(served.url).port
-        assert port is not None
-        with proxied(port) as proxy:
-            yield proxy, served
-
-
-def through(proxy: Proxy, served: Address, path: Path) -> Mirror:
-    url = served.url.replace(str(urlsplit(served.url).port), str(proxy.port))
-    mirror = open_mirror(path, url, served.token)
-    mirror.look()
-    mirror.push(take(mirror, 1), {}, actor=ACTOR)
-    return mirror
-
-
-@pytest.mark.parametrize("fault", ["answer", "error"])
-def test_a_push_nobody_knows_of_is_looked_for_before_it_is_done_again(
-    fault: Fault, tmp_path: Path, web: tuple[Proxy, Address]
-) -> None:
-    proxy, served = web
-    mirror = through(proxy, served, tmp_path / "mirror.git")
-    proxy.fault, proxy.goes_down = fault, True
-
-    with pytest.raises(Unavailable, match="not known whether the push arrived"):
-        mirror.push(take(mirror, 2), {}, actor=ACTOR)
-    with pytest.raises(Unavailable):
-        mirror.look()
-
-    assert len(mirror.state.leases) == 1
-    proxy.fault, proxy.down = None, False
-    mirror.look()
-    assert len(mirror.state.leases) == 2
-    work(mirror, 3, tmp_path / "notes")
-    assert logged(served) == ports(3)
 
 
 # --- the mirror's own disk ------------------------------------------------------------

@@ -3,9 +3,8 @@
 import pytest
 
 from convoy.events.task_events import ConvoyFailed
-from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.roles.test_standing_approvals import starting
-from tests.bot.room import FILES, NAME, Room
+from tests.bot.room import FILES, NAME, SHELL, Room
 from tests.bot.there import there
 
 CONFIG = f"""\

@@ -222,21 +222,6 @@ async def said(town: Town, issue: int) -> list[str]:
     return [one["body"] for one in await town.get(f"issues/{issue}/comments")]
 
 
-async def test_an_issue_that_names_it_at_first_becomes_a_convoy_once(
-    town: Town, watch: Loop
-) -> None:
-    issue, other = await written(town, NAMED), await written(town, "- [ ] one\n")
-    await look(watch)
-    await town.ask("PATCH", f"issues/{other}", {"body": NAMED}, by="alice")
-    await look(watch, 2)
-
-    (convoy,) = watch.context.mirror.state.convoys.values()
-    assert (convoy.issue, convoy.by, len(convoy.tasks)) == (issue, "alice", 1)
-    shown = [text for text in await said(town, issue) if "### Convoy" in text]
-    assert len(shown) == 1
-    assert await said(town, other) == []
-
-
 async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
     town: Town, watch: Loop
 ) -> None:
@@ -250,8 +235,8 @@ async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
     assert "edited" in told
 
 
-async def assigned(town: Town, issue: int, *, by: str = "alice") -> None:
-    body = {"assignees": ["brat[bot]"]}
+async def assigned(town: Town, issue: int, *logins: str, by: str = "alice") -> None:
+    body = {"assignees": logins}
     await town.ask("PATCH", f"issues/{issue}", body, by=by)
 
 
@@ -268,7 +253,10 @@ async def test_one_that_is_assigned_to_it_becomes_a_convoy_where_configured(
     configured(town, watch, "[triggers]\nassignee = true\n[trust]\noutsiders = true\n")
     other = await written(town, "- [ ] one\n", by="mallory")
     await look(watch)
-    await assigned(town, other)
+    await assigned(town, other, "brat[bot]", by="carol")
+    await assigned(town, other, by="carol")
+    await assigned(town, other, "brat[bot]")
+    await assigned(town, other, "brat[bot]", "carol", by="carol")
     await look(watch, 3)
 
     (convoy,) = watch.context.mirror.state.convoys.values()
@@ -281,7 +269,7 @@ async def test_what_else_happens_to_an_assigned_one_asks_for_nothing(
     configured(town, watch, "[triggers]\nassignee = true\n")
     issue = await written(town, "- [ ] one\n")
     at(town, hours=-1)
-    await assigned(town, issue)
+    await assigned(town, issue, "brat[bot]")
     at(town, seconds=5)
     await town.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
     await look(watch, 2)

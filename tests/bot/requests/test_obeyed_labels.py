@@ -5,7 +5,6 @@ import pytest
 from convoy.model import ids
 from convoy.rules.people import BlockTask
 from convoy.views import state_document
-from tests.bot.lobby import Lobby
 from tests.bot.room import NAME, Room
 from tests.world.github_forge.injected_faults import Faults
 
@@ -99,10 +98,10 @@ async def test_a_deleted_comment_is_written_again_once_and_status_says_so(
 
 
 async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(
-    hall: Lobby,
+    hall: Room,
 ) -> None:
     issue = await hall.write("Spell words", "- [ ] one\n")
-    await hall.labelled(issue)
+    await hall.label(issue)
     (convoy,) = hall.convoys()
     assert convoy.comment is not None
     faults = Faults(hall.forge.folder)

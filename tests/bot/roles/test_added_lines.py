@@ -12,7 +12,8 @@ from tests.bot.there import there
 pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 WORK: Final = AGENT.format(
     "sed -i '/^[<=>]\\\\{7\\\\}/d' list || true; "
-    "[ $BRAT_ATTEMPT = 2 ] || echo $BRAT_TASK >> list"
+    "[ $BRAT_ATTEMPT = 2 ] && cp $BRAT_PROMPT told-$BRAT_TASK || "
+    "echo $BRAT_TASK >> list"
 )
 
 
@@ -28,4 +29,9 @@ async def test_three_that_add_to_one_list_take_two_rounds_of_sessions(
         composer, tip = here.context.composer, there(here.convoy.landed)
         assert composer.is_ancestor(there(two.work).base, tip)
         assert not composer.is_ancestor(there(three.work).base, tip), "on 2's own work"
-        assert here.context.commits.text(tip)("list") == "1\n2\n3\n"
+        text = here.context.commits.text(tip)
+        assert text("list") == "1\n2\n3\n"
+        told = text("told-2")
+        assert "conflicts with what has landed" in told
+        assert "Task 1 had these instructions:\n\ntask 1" in told
+        assert {"+1", "+2"} <= {*told.splitlines()}, "what both sides changed"

@@ -13,9 +13,8 @@ from convoy.owed import Begin, Collect
 from convoy.owed.owed import owed_actions
 from convoy.rules.people import RetryTask
 from tests.bot.hostile import Work
-from tests.bot.lobby import CONFIG
 from tests.bot.result_artifacts import result, zipped
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import NAME, SHELL, Room, room
 from tests.bot.there import there
 
 CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
@@ -118,7 +117,7 @@ async def test_a_session_that_was_called_off_counts_on_ones_own_machine_as_none(
 
 # --- an attempt whose runner died is lost, and what it is known to have used is not ---
 
-pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
+pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(SHELL)]
 
 CHECKPOINT = "checkpoint.bundle"
 
@@ -212,7 +211,7 @@ CHECKED = "- [ ] Add a accept: `test -e a`\n"
 async def test_nothing_to_do_settles_a_task_only_where_its_command_passes(
     tmp_path: Path, text: str, accepted: object
 ) -> None:
-    async with room(tmp_path, CONFIG, text=text) as here:
+    async with room(tmp_path, SHELL, text=text) as here:
         await here.started(1, run=77)
 
         task = await handed_in(here, **NOOP, accepted=accepted, summary="It is there.")

@@ -17,9 +17,8 @@ from convoy.model import ids
 from convoy.owed import Collect
 from grite import lease
 from tests.bot.hostile import Work
-from tests.bot.lobby import CONFIG as SHELL
 from tests.bot.result_artifacts import result, zipped
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import NAME, SHELL, Room, room
 
 CONFIG = f"""\
 {SHELL}

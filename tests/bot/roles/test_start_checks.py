@@ -9,7 +9,7 @@ from bot.forge.github_actions import secret_names
 from bot.forge.pace import RequestBudget
 from bot.forge.workflows import CiStart, ci_start, lacking_rights
 from bot.roles.mayor import scarce
-from tests.bot.lobby import CONFIG, Lobby, lobby
+from tests.bot.room import SHELL, Room, empty_room
 from tests.world.cases import looped
 
 EXPOSED = """\
@@ -27,7 +27,7 @@ DISPATCHED = f"on: workflow_dispatch\n{JOBS}"
 OURS = (Path(__file__).parents[3] / "workflows/brat.yml").read_text()
 NO_DISPATCH = OURS.replace("{ actions: write,", "{ actions: read,")
 PICKY = f"on: {{push: {{paths: [docs/**]}}}}\n{JOBS}"
-GATE = f'{CONFIG}[refinery]\nchecks = ["CI Gate"]\n'
+GATE = f'{SHELL}[refinery]\nchecks = ["CI Gate"]\n'
 IN_CI = {"ci_workflow": "ci.yml"}
 IN_A_JOB = {"ci_workflow": "ci.yml", "workflow": "brat.yml"}
 KEYS = ("ANTHROPIC_API_KEY", "TEAM_KEY")
@@ -45,10 +45,10 @@ args = ["true"]
 """
 
 
-async def asked(here: Lobby, sentence: str) -> list[str]:
+async def asked(here: Room, sentence: str) -> list[str]:
     """Ask for a convoy; return what is said of one thing on its issue."""
     await here.write("Spell words", "@brat\n\n- [ ] one\n")
-    await here.delivered(1)
+    await here.came(1)
     await here.loop.tick()
     await here.loop.tick()
     assert len(here.convoys()) == 1
@@ -59,12 +59,12 @@ async def asked(here: Lobby, sentence: str) -> list[str]:
     ("file", "text", "config", "settings", "sentence", "told"),
     [
         (
-            *("ci.yml", EXPOSED, CONFIG, {}, "pull request from a fork"),
+            *("ci.yml", EXPOSED, SHELL, {}, "pull request from a fork"),
             ("ci.yml, job test: it names no permissions", "NPM", "environment prod"),
         ),
-        ("ci.yml", f"on: push\n{JOBS}", CONFIG, {}, "pull request from a fork", ()),
+        ("ci.yml", f"on: push\n{JOBS}", SHELL, {}, "pull request from a fork", ()),
         (
-            *("ci.yml", PUSHED, CONFIG, IN_CI, "CI will not start"),
+            *("ci.yml", PUSHED, SHELL, IN_CI, "CI will not start"),
             ("ci.yml needs a workflow\\_dispatch trigger",),
         ),
         (
@@ -76,7 +76,7 @@ async def asked(here: Lobby, sentence: str) -> list[str]:
             *("starts only when certain paths change", ("check `test`",)),
         ),
         (
-            *("brat.yml", NO_DISPATCH, CONFIG, IN_A_JOB, "lacks permissions"),
+            *("brat.yml", NO_DISPATCH, SHELL, IN_A_JOB, "lacks permissions"),
             ("brat cannot start tasks or CI",),
         ),
     ],
@@ -90,9 +90,8 @@ async def test_what_workflows_lack_or_hand_over_is_said_once(
     sentence: str,
     told: tuple[str, ...],
 ) -> None:
-    files = {f"../.github/workflows/{file}": text}
-    opened = lobby(tmp_path, config=config, files=files, sole=False, **settings)
-    async with opened as here:
+    files = {"config.toml": config, f"../.github/workflows/{file}": text}
+    async with empty_room(tmp_path, files, sole=False, **settings) as here:
         said = await asked(here, sentence)
 
     assert len(said) == bool(told)
@@ -107,7 +106,7 @@ async def test_an_engine_whose_models_key_is_nowhere_is_named_once(
         monkeypatch.delenv(f"BRAT_SECRET_{name}", raising=False)
         if there:
             monkeypatch.setenv(f"BRAT_SECRET_{name}", "made-up")
-    async with lobby(tmp_path, config=ENGINES, sole=False) as here:
+    async with empty_room(tmp_path, ENGINES, sole=False) as here:
         said = await asked(here, "Actions secret")
         settings, onlooker = here.context.settings, here.context.onlooker
         here.forge.grant(settings.repository, "brat[bot]", "read")

@@ -10,11 +10,9 @@ import pytest
 
 from bot.serving import bot_service
 from convoy.model.state import Convoy
-from tests.bot.lobby import CONFIG, lobby
 from tests.bot.requests.test_given_pulls import AGENT, given, pushed
 from tests.bot.room import EVERYBODY, REPO, TWO_WAYS, Room, room
 from tests.bot.there import there
-from tests.world.forge import until as asked_until
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
 from tests.world.traffic import Exchange
@@ -287,25 +285,3 @@ async def test_what_was_written_for_a_dropped_task_is_closed_as_not_planned(
         *("completed", "not_planned")
     ]
     assert issues[other].state == "open"
-
-
-async def test_what_was_written_back_can_be_a_plan_again(tmp_path: Path) -> None:
-    async with lobby(tmp_path, config=f"{CONFIG}[mayor]\nsub_issues = true\n") as here:
-
-        async def seen(condition: Callable[[Convoy], object]) -> Convoy:
-            async def so() -> bool:
-                await here.swept()
-                return any(condition(convoy) for convoy in here.convoys()[-1:])
-
-            await asked_until(so)
-            return here.convoys()[-1]
-
-        number = await here.write("Do it", "- [ ] One\n- [ ] Two\n")
-        await here.you.relabel(number, {"brat"}, set())
-        named = (await seen(lambda convoy: len(convoy.named) == 2)).named
-        await here.you.say(number, "/brat cancel")
-        await seen(lambda convoy: convoy.ended)
-        await here.you.relabel(number, {"brat"}, set())
-        again = await seen(lambda convoy: not convoy.ended and convoy.named)
-        assert again.named == named
-        assert len(here.forge.store.issues.all()) == 3

@@ -9,9 +9,7 @@ from bot.serving.examination import Finding, examined
 from bot.serving.github_app import EVENTS
 from bot.settings.bot_settings import ServiceSettings
 from brat.repository.workflow_files import is_ours
-from grite.errors import BratError
 from tests.bot.serving.hosted_town import helper, hosting
-from tests.world.app_key import pair
 from tests.world.forge import Town, until
 from tests.world.github_forge.webhooks import deliveries_in
 from tests.world.receiver import receiving
@@ -106,15 +104,6 @@ async def test_settings_that_are_not_the_apps_are_said(here: Town) -> None:
 
     assert about(found, "call the App brat").grade == "fault"
     assert about(found, "no secret").grade == "note"
-
-
-async def test_a_key_of_another_app_ends_it(here: Town) -> None:
-    hosting = app(here)
-    assert hosting.private_key_file is not None
-    hosting.private_key_file.write_text(pair("another")[0])
-
-    with pytest.raises(BratError):
-        await looked(hosting)
 
 
 async def test_what_is_at_the_webhooks_address_is_tried(here: Town) -> None:

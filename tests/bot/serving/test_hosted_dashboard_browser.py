@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser
 
-from bot.dashboard.login import SESSION
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM, Scheme, Tab
 from tests.world.forge import REPO
-from tests.world.site import NAME, PRIVATE, Site, site_with_tls
+from tests.world.site import NAME, Site, site_with_tls
 
 pytestmark = [pytest.mark.needs(PROGRAM, "npm"), pytest.mark.timeout(300)]
 
@@ -48,39 +47,6 @@ async def someone(
             }
             await tab.page.context.add_cookies([session])  # type: ignore[list-item]
         yield tab
-
-
-async def test_a_writer_signs_in_presses_a_button_and_signs_out(
-    here: tuple[Site, str], browser: Browser
-) -> None:
-    site, url = here
-    async with someone(browser, here, "alice") as tab:
-        page = tab.page
-        await page.goto(url)
-        await expect(page.get_by_role("link", name=PRIVATE)).to_have_count(0)
-        await page.get_by_role("link", name="Sign in").click()
-        await expect(page.get_by_role("link", name=PRIVATE)).to_be_visible()
-        await tab.picture("site-index")
-        assert await tab.faults() == []
-        await page.get_by_role("link", name=REPO).click()
-        await (
-            page.get_by_role("region", name="Fix it").get_by_role("link").first.click()
-        )
-        heading = page.get_by_role("heading", level=1)
-        await page.get_by_role("button", name=f"pause {NAME}").click()
-        await expect(heading).to_contain_text("paused")
-        await expect(page.get_by_role("button", name=f"resume {NAME}")).to_be_visible()
-        await page.get_by_role("main").get_by_role("link", name="Log").click()
-        await expect(page.get_by_text("alice paused the convoy")).to_be_visible()
-        assert await page.evaluate("document.cookie") == ""
-        await page.get_by_role("button", name="Sign out").click()
-        await expect(page.get_by_role("link", name="Sign in")).to_be_visible()
-        left = {each["name"] for each in await page.context.cookies(url)}
-        await page.goto(url + CONVOY)
-        await expect(page.get_by_role("button")).to_have_count(0)
-
-    assert SESSION not in left
-    assert site.town.tokens["alice"] not in str(left)
 
 
 async def test_every_page_of_its_own_is_for_every_eye(

@@ -9,7 +9,7 @@ import pytest
 from bot.serving import bot_service
 from brat.forge.service.run_processes import How
 from tests.bot.hosted import at_home, settings
-from tests.bot.lobby import CONFIG as SHELL
+from tests.bot.room import SHELL
 from tests.bot.serving.hosted_town import labelled
 from tests.world.forge import REPO, Town
 

@@ -21,7 +21,7 @@ from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER, Registration
 from grite.errors import BratError
-from tests.bot.lobby import registered
+from tests.bot.room import registered
 from tests.forge.running import starter
 from tests.world.cases import looped
 from tests.world.patience import patient
