@@ -22,7 +22,7 @@ from benchmarks.soak.place import PERSON, REPOSITORIES, Bot, Place
 from benchmarks.soak.samples import LOCKS, Sample, refs, sample, working_below
 from bot.forge import transport
 from bot.forge.github import GitHub
-from brat.demo import demo_run
+from brat import demo
 from brat.repository.log_reader import Reader
 
 LOOK_S: Final = 1.0
@@ -86,7 +86,7 @@ class Soak:
         found = []
         for process in working_below(self._place.folder):
             with suppress(psutil.Error):
-                if process.cmdline()[-2:] in demo_run.RUNNERS:
+                if process.cmdline()[-2:] in demo.RUNNERS:
                     found.append(process)
         if found:
             self.runners_killed += 1
@@ -134,7 +134,7 @@ async def _run(
             finally:
                 await asyncio.to_thread(bot.stop)  # it says goodbye through the proxy
             left = [name for each in REPOSITORIES for name in refs(where, each, LOCKS)]
-    demo_run.end_all(folder)
+    demo.end_all(folder)
     return {
         "minutes": minutes,
         "seed": seed,

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from brat import report as report
+    from brat import demo as demo, report as report
     from brat.commands import (
         decisions as decisions,
         init_repository as init_repository,
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         setup as setup,
         start_convoy as start_convoy,
     )
-    from brat.demo import demo_run as demo_run
     from brat.status import (
         dashboard_server as dashboard_server,
         session_views as session_views,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 _ELSEWHERE: Final = {
     "report": "brat.report",
-    "demo_run": "brat.demo.demo_run",
+    "demo": "brat.demo",
     "dashboard_server": "brat.status.dashboard_server",
     "session_views": "brat.status.session_views",
 }

@@ -256,7 +256,7 @@ config.word(
 tree.word(
     "demo",
     "Run the whole loop on a local sample project, without an account.",
-    lambda: commands.demo_run.tell,
+    lambda: commands.demo.tell,
     click.option(
         *("--dir", "directory"),
         type=FOLDER,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo import sample
+from brat import demo
 from convoy.config import load
 from convoy.model.records import EngineSpec
 from grite.errors import BratError
@@ -28,7 +28,7 @@ def install(folder: Path, name: str) -> None:
 
 
 def test_the_demo_has_every_engine_of_the_runner() -> None:
-    assert {"shell", *sample.CLIS} == ENGINES.keys()
+    assert {"shell", *demo.CLIS} == ENGINES.keys()
 
 
 @looped(
@@ -43,7 +43,7 @@ def test_an_engine_that_cannot_play_is_refused_with_what_mends_it(
     install(programs, "opencode")
 
     with pytest.raises(BratError, match=why):
-        sample.chosen(name, model)
+        demo.chosen(name, model)
 
 
 def test_a_real_model_needs_its_key(
@@ -51,16 +51,16 @@ def test_a_real_model_needs_its_key(
 ) -> None:
     install(programs, "codex")
     with pytest.raises(BratError, match="OPENAI_API_KEY"):
-        sample.chosen("codex", "gpt-5")
+        demo.chosen("codex", "gpt-5")
 
     monkeypatch.setenv("OPENAI_API_KEY", "made-up")
-    found = sample.chosen("codex", "gpt-5")
+    found = demo.chosen("codex", "gpt-5")
 
     assert found == EngineSpec(type="codex", model="gpt-5")
 
 
 def test_the_project_asks_for_it_and_holds_no_answers(tmp_path: Path) -> None:
-    made = sample.write(tmp_path, EngineSpec(type="codex", model='gpt "5"'))
+    made = demo.write_sample(tmp_path, EngineSpec(type="codex", model='gpt "5"'))
 
     text = (tmp_path / ".brat/config.toml").read_text()
     engines = load(text, source="config.toml").settings().engines

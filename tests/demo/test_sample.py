@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo.sample import Sample, write
+from brat.demo import Sample, write_sample
 from grite import git
 
 
@@ -13,7 +13,7 @@ def said(sample: Sample, *args: str) -> str:
 
 
 def test_writing_it_twice_gives_the_same_commit(tmp_path: Path) -> None:
-    sample, again = write(tmp_path / "project"), write(tmp_path / "again")
+    sample, again = write_sample(tmp_path / "project"), write_sample(tmp_path / "again")
 
     assert said(again, "rev-parse", "main") == said(sample, "rev-parse", "main")
     assert said(sample, "log", "--format=%an %at %ct") == (
@@ -26,6 +26,6 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
 
     with pytest.raises(FileExistsError, match="choose an empty or new folder"):
-        write(tmp_path)
+        write_sample(tmp_path)
 
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]

@@ -20,7 +20,7 @@ from bot.forge.transport import Ask
 from bot.repository.near_server import NearRemote
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
-from brat.demo import demo_run
+from brat import demo
 from brat.forge.http_server import serving
 from brat.forge.resources.forge_records import Ci
 from brat.forge.storage.forge_state import Forge
@@ -181,7 +181,7 @@ async def losing_machines(folder: Path) -> AsyncIterator[None]:
 
 async def _lose(folder: Path) -> None:
     while True:
-        demo_run.lose(folder)
+        demo.lose(folder)
         await asyncio.sleep(LOOK_S)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo.sample import write
+from brat.demo import write_sample
 from brat.local.start_checks import MODEL_URL
 from tests.engines.install import PROGRAMS
 from tests.whole.demo import TASKS
@@ -26,7 +26,7 @@ def test_all_tasks_merge_by_a_real_cli(
 ) -> None:
     path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
     where = tmp_path / "demo"
-    ci_command = write(tmp_path / "sample").ci_command
+    ci_command = write_sample(tmp_path / "sample").ci_command
     monkeypatch.setenv("PATH", path)
     key = given("made-up-key-0123456789")
     with scripted(tmp_path, scripted_work.script(ci_command)) as vendor:

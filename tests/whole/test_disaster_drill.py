@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from brat.demo import demo_run
+from brat import demo
 from tests.whole.test_live_tail import line_with
 from tests.world.layers import sampled
 from tests.world.staying import staying, typed, until
@@ -34,7 +34,7 @@ SHOW = f"git -C {BARE}"
 
 def at_work(folder: Path) -> bool:
     return any(
-        each.info["cmdline"] == demo_run.WAITS
+        each.info["cmdline"] == demo.WAITS
         and Path(each.info["cwd"] or "/").is_relative_to(folder)
         for each in psutil.process_iter(["cmdline", "cwd"])
     )
@@ -50,7 +50,7 @@ def test_another_machine_brings_the_convoy_to_the_same_end(tmp_path: Path) -> No
         terminal.done(f"git clone --mirror {BARE} ../backup.git")
         terminal.done("git -C ../backup.git remote update")
         up.process.kill()
-    demo_run.end_all(terminal.cwd)
+    demo.end_all(terminal.cwd)
     shutil.rmtree(terminal.cwd / ".git/brat/bot")
     lost = terminal.done(f"{SHOW} for-each-ref --format=%(refname)").split()
     for ref in lost:
@@ -100,7 +100,7 @@ def test_the_next_attempt_has_the_work_of_the_lost_one(
         (sent,) = until(lambda: [*hidden.glob("bot/feed/*/1-1.bundle")])
         (left,) = until(lambda: [*hidden.glob(kept)])
         (left if way == "feed" else sent).unlink()
-        demo_run.lose(terminal.cwd)
+        demo.lose(terminal.cwd)
         line_with(up, "task 1 needs-review")
 
     said = terminal.done(f"{SHOW} log --format=%B {BRANCH} -- half.txt")

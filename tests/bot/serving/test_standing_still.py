@@ -7,7 +7,7 @@ import pytest
 
 from bot.loop.loop import PATIENCE_S
 from bot.serving.host import Host, hosted
-from brat.demo.demo_run import BotProcess
+from brat.demo import BotProcess
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER

@@ -4,6 +4,10 @@ The forge and the bot are processes of their own, so that with `--chaos` the bot
 killed like a machine that dies, and comes back on the same port; of the machine a run
 and all its processes end at once. This process only opens the issue, watches the log
 with git, and checks at the end that the default branch's tests pass.
+
+The project is a small package with seven bugs. Its files lie as they are in
+examples/demo-project, and in an installed brat beside the modules. The commit's author
+and date are fixed, so that every run of the demo starts from the same commit id.
 """
 
 import asyncio
@@ -17,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -29,8 +34,6 @@ from rich.live import Live
 from rich.text import Text
 
 from bot.dashboard.application import PORT
-from brat.demo import sample
-from brat.demo.sample import BRANCH, Sample
 from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.local.forge_process import Process
@@ -45,10 +48,123 @@ from brat.terminal.console import err, say, write
 from convoy.config import Config
 from convoy.model.records import EngineSpec
 from convoy.model.state import Convoy, Task
-from convoy.text import counted
+from convoy.text import counted, did_you_mean
 from convoy.views import convoy_document, worked_s
 from grite import git
 from grite.errors import BratError, Unavailable
+from runner.engines import ENGINES
+from runner.engines.row import Call, program_of
+
+CLIS: Final = {name: row for name, row in ENGINES.items() if row.install}
+"""The engines that the demo can use besides its own shell script."""
+
+
+def chosen(name: str, model: str | None) -> EngineSpec | None:
+    """Return the engine that a person asks for; None: the demo's own shell script."""
+    if name == "shell":
+        if model is not None:
+            raise BratError("--model requires --engine, such as --engine claude-code")
+        return None
+    row = CLIS.get(name)
+    if row is None:
+        known = ", ".join(["shell", *CLIS])
+        hint = did_you_mean(name, CLIS)
+        raise BratError(f"the demo has no engine {name!r}; it supports {known}{hint}")
+    if model is None:
+        raise BratError(
+            f"--engine requires --model, such as --model {row.sample_model}"
+        )
+    spec = EngineSpec(type=name, model=model)
+    program = program_of(row, spec)
+    if shutil.which(program) is None:
+        raise BratError(
+            f"{program} is not installed: run `{row.install}`, then try again"
+        )
+    call = Call(row, spec).with_key(model_keys(Config()))
+    if missing := call.missing_key():
+        raise BratError(
+            f"{missing} Without --engine, a script takes the agent's place."
+        )
+    return spec
+
+
+BRANCH = "main"
+_SHELL = 'type = "shell"\nargs = ["sh", ".brat/agent.sh"]\n'
+_GIT_S: Final = 30.0
+_BRAT = Path(__file__).parent
+_SOURCES = (_BRAT / "demo-project", _BRAT.parent / "examples/demo-project")
+AUTHOR = {
+    "GIT_AUTHOR_NAME": "brat demo",
+    "GIT_AUTHOR_EMAIL": "demo@brat.invalid",
+    "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z",
+    "GIT_COMMITTER_NAME": "brat demo",
+    "GIT_COMMITTER_EMAIL": "demo@brat.invalid",
+    "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The project as written, and the issue that asks for its bugs to be fixed."""
+
+    path: Path
+    """The repository's work tree, clean, with one commit on `BRANCH`."""
+    ci_command: str
+    """As in its .brat/config.toml: green while `known_bugs/` tells the truth."""
+    issue_title: str
+    issue_text: str
+    """Markdown with a list of seven tasks."""
+
+
+def write_sample(folder: Path, engine: EngineSpec | None = None) -> Sample:
+    """Write the project into `folder`, which is made where it is missing.
+
+    With an `engine` that does the tasks it comes without the script and its patches.
+
+    Raises:
+        FileExistsError: there is something in `folder`; nothing was written.
+        grite.errors.BratError: git failed; what was written is left there.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise FileExistsError(f"{folder} is not empty: choose an empty or new folder")
+    source = next(folder for folder in _SOURCES if folder.is_dir())
+    _copy(source / "project", folder)
+    if engine is not None:
+        own = folder / ".brat"
+        shutil.rmtree(own / "patches")  # the answers
+        (own / "agent.sh").unlink()
+        file = own / "config.toml"
+        _, _, said = file.read_text(encoding="utf-8").partition("\n\n")
+        named = f'type = "{engine.type}"\nmodel = {json.dumps(engine.model)}\n'
+        file.write_text(said.replace(_SHELL, named), encoding="utf-8")
+    for args in (
+        ["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"],
+        ["add", "--all"],
+        ["commit", "--quiet", "--message=Sign people in with tokens"],
+    ):
+        git.run(args, cwd=folder, deadline_s=_GIT_S, env=AUTHOR)
+    config = tomllib.loads((folder / ".brat/config.toml").read_text(encoding="utf-8"))
+    issue = (source / "issue.md").read_text(encoding="utf-8")
+    title, _, text = issue.partition("\n")
+    return Sample(
+        path=folder,
+        ci_command=config["ci"]["command"],
+        issue_title=title.removeprefix("# "),
+        issue_text=text.lstrip("\n"),
+    )
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy what files hold, not their rights: nobody may write an installed brat."""
+    target.mkdir(parents=True, exist_ok=True)
+    for entry in source.iterdir():
+        if entry.name == "__pycache__":  # installers compile what a wheel holds
+            continue
+        if entry.is_dir():
+            _copy(entry, target / entry.name)
+        else:
+            (target / entry.name).write_bytes(entry.read_bytes())
+
 
 _FILE: Final = "bot.json"
 
@@ -170,7 +286,7 @@ def tell(
     does the tasks. `chaos` kills the bot at random moments; `ui` serves the dashboard,
     also after the end, until Enter is pressed.
     """
-    spec = sample.chosen(engine, model)
+    spec = chosen(engine, model)
     if seed is not None and not chaos:
         raise BratError("--seed requires --chaos")
     git.require_version()
@@ -178,7 +294,7 @@ def tell(
     own = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join((own, *os.get_exec_path()))  # noqa: TID251  as above
     with _folder(directory) as folder:
-        project = sample.write(folder / "project", spec)
+        project = write_sample(folder / "project", spec)
         source = Source(path=project.path, branch=BRANCH, name="auth", person=PERSON)
         known = registrations.register(folder, source)
         registrations.set_ci(folder, known, Ci(command=project.ci_command))

@@ -1,1 +1,0 @@
-"""`brat demo`: a sample project with bugs, and the whole loop run on it."""
