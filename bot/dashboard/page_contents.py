@@ -30,25 +30,25 @@ ADDRESSES: Final = {
 }
 """Each file's address, which changes with its content."""
 
-_pages: Final = Environment(
+PAGES: Final = Environment(
     loader=PackageLoader("bot.dashboard", "templates"),
     autoescape=select_autoescape(default=True),
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_pages.filters |= {one.__name__: one for one in (clock, iso, ago, rough, dollars, zip)}
-_pages.filters["usage"] = usage_in_words
-_pages.globals |= {
-    "static": ADDRESSES.__getitem__,
-    "task_buttons": verb_table.task_buttons,
-    "convoy_buttons": verb_table.convoy_buttons,
-    "state_parts": drawings.state_parts,
-    "held_up": drawings.held_up,
-    "progress_words": progress_words,
-    "task_verbs": verb_table.BY_TASK_WORD,
-    "convoy_verbs": verb_table.BY_CONVOY_WORD,
-}
+PAGES.filters |= {one.__name__: one for one in (clock, iso, ago, rough, dollars, zip)}
+PAGES.filters["usage"] = usage_in_words
+PAGES.globals.update(
+    static=ADDRESSES.__getitem__,
+    task_buttons=verb_table.task_buttons,
+    convoy_buttons=verb_table.convoy_buttons,
+    state_parts=drawings.state_parts,
+    held_up=drawings.held_up,
+    progress_words=progress_words,
+    task_verbs=verb_table.BY_TASK_WORD,
+    convoy_verbs=verb_table.BY_CONVOY_WORD,
+)
 
 
 def page(
@@ -69,11 +69,11 @@ def page(
         "waits_for": partial(waits_for, at=view.moment),
         "may_write": visitor.may_write and view.source.carry_out is not None,
     }
-    return _pages.get_template(f"{name}.html").render(values | given)
+    return PAGES.get_template(f"{name}.html").render(values | given)
 
 
 def index(repositories: Sequence[str], visitor: Visitor) -> str:
-    return _pages.get_template("index.html").render(
+    return PAGES.get_template("index.html").render(
         repositories=repositories, visitor=visitor
     )
 
@@ -136,8 +136,8 @@ def printed_lines(text: str) -> tuple[PrintedLine, ...]:
     return tuple(found)
 
 
-_pages.filters["lines"] = printed_lines
-_PRINTED: Final = _pages.from_string(
+PAGES.filters["lines"] = printed_lines
+_PRINTED: Final = PAGES.from_string(
     '{% from "printed.html" import lines %}{{ lines(text, at) }}'
 )
 
@@ -148,13 +148,13 @@ def printed(text: str, at: str) -> str:
 
 def fault(status: int, said: str) -> str:
     phrase = HTTPStatus(status).phrase
-    page = _pages.get_template("fault.html")
+    page = PAGES.get_template("fault.html")
     return page.render(status=status, phrase=phrase, said=said)
 
 
 SWAPS: Final = "HX-Request"
 """The header of a page's own request, whose answer becomes a part of the page."""
-_TOAST: Final = _pages.from_string(
+_TOAST: Final = PAGES.from_string(
     '{% from "parts.html" import toast %}{{ toast(said, refused, verb) }}'
 )
 

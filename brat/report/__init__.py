@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, PackageLoader
 from markupsafe import Markup
 
 from bot import wall_clock
 from bot.dashboard import drawings
-from bot.dashboard.page_contents import FILES
+from bot.dashboard.page_contents import FILES, PAGES
 from brat.repository import log_reader
 from brat.repository.log_reader import Reader, log_repository
 from brat.status.find_task import live_or_named
@@ -28,7 +28,6 @@ from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy
 from convoy.model.task_graph import area_of
 from convoy.rules.landing import JUDGED_BY_NONE
-from convoy.text import clock, rough
 from convoy.views import history, saved_s, worked_s
 from convoy.views.history import PastSession, past_sessions
 from convoy.views.reasons import waits_for
@@ -101,20 +100,12 @@ def engine_tallies(
         }
 
 
-_pages: Final = Environment(
+_pages: Final = PAGES.overlay(
     loader=ChoiceLoader(
         [PackageLoader("brat.report", "."), PackageLoader("bot.dashboard", "templates")]
-    ),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
+    )
 )
-_pages.filters["clock"] = clock
-_pages.filters["rough"] = rough
-_pages.globals["style"] = Markup(FILES["brat.css"].decode())  # noqa: S704  our own file
-_pages.globals["waits_for"] = waits_for
-_pages.globals["spoken"] = usage_in_words
+_STYLE: Final = Markup(FILES["brat.css"].decode())  # noqa: S704  our own file
 
 
 def page(convoy: Convoy, facts: Iterable[tuple[int, Event]], now: int) -> str:
@@ -133,6 +124,8 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Event]], now: int) -> str:
         kinds={task.number: area_of(task.files) for task in convoy.tasks},
         worked_s=worked_s(convoy),
         saved_s=saved_s(convoy),
+        waits_for=waits_for,
+        style=_STYLE,
         now=now,
     )
 

@@ -96,7 +96,7 @@ async def show_components(page: Page, busy: Busy) -> None:
     reader.read()
     past = LogHistory(busy.path, lambda: reader.reading)
     sessions = past.told(lambda log: log.sessions.of(NAME))
-    pages = page_contents._pages.overlay(  # noqa: SLF001  its own filters
+    pages = page_contents.PAGES.overlay(
         loader=ChoiceLoader(
             [PackageLoader("bot.dashboard", "templates"), FileSystemLoader(HERE)]
         )
