@@ -12,7 +12,7 @@ import errno
 import json
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -99,6 +99,9 @@ class Backend:
 
 _VERSION: Final = {"schema_version": views.SCHEMA_VERSION}
 MOST_LINES_TOLD: Final = 500
+_LINES: Final = Meta(
+    ge=1, le=MOST_LINES_TOLD, description="The maximum number of lines."
+)
 MOST_TEXT: Final = 30_000
 """How many characters a text may have: a command's argument has 128 KiB at most."""
 
@@ -110,20 +113,9 @@ TaskNumber = Annotated[
 ]
 
 
-class NoArguments(Struct, forbid_unknown_fields=True):
-    """A tool that takes nothing."""
-
-
-class OfConvoy(Struct, forbid_unknown_fields=True):
-    convoy: ConvoyName
-
-
-class OfTask(Struct, forbid_unknown_fields=True):
-    convoy: ConvoyName
-    task: TaskNumber
-
-
-Answer = Callable[[Backend, Any], Awaitable[dict[str, Any]]]
+Answer = Callable[..., Awaitable[dict[str, Any]]]
+_CONVOY: Final = ("convoy", ConvoyName)
+_TASK: Final = ("task", TaskNumber)
 
 
 class Tool(Struct, frozen=True):
@@ -134,7 +126,7 @@ class Tool(Struct, frozen=True):
     takes: type[Struct]
     """The arguments' form."""
     answer: Answer
-    """Takes the backend and the arguments; may raise `BratError`."""
+    """Takes the backend, and the arguments by name; may raise `BratError`."""
     writes: bool = False
     """Whether it changes anything."""
     ends: bool = False
@@ -163,28 +155,26 @@ class Tool(Struct, frozen=True):
             arguments = msgspec.convert(given, self.takes, strict=False)
         except msgspec.ValidationError as error:
             raise BratError(f"{self.name}: {error}") from error
-        return await self.answer(backend, arguments)
+        return await self.answer(backend, **msgspec.structs.asdict(arguments))
 
 
 _tools: Final[list[Tool]] = []
 
 
+def _form(name: str, fields: Iterable[Any]) -> type[Struct]:
+    return msgspec.defstruct(name, fields, forbid_unknown_fields=True)
+
+
 def _tool(
-    name: str, title: str, said: str, takes: type[Struct], *, writes: bool = False
+    name: str, title: str, said: str, *fields: object, writes: bool = False
 ) -> Callable[[Answer], Answer]:
     """Offer what a function answers as a tool; `said` is its help."""
 
     def add(answer: Answer) -> Answer:
-        _tools.append(Tool(name, title, said, takes, answer, writes))
+        _tools.append(Tool(name, title, said, _form(name, fields), answer, writes))
         return answer
 
     return add
-
-
-class LogLines(Struct, forbid_unknown_fields=True):
-    lines: Annotated[
-        int, Meta(ge=1, le=MOST_LINES_TOLD, description="The maximum number of lines.")
-    ] = 50
 
 
 @_tool(
@@ -193,9 +183,8 @@ class LogLines(Struct, forbid_unknown_fields=True):
     "The state of everything: every convoy that has not ended, with its tasks; the "
     "running sessions; the merge queue; the locks; and, under `interventions`, what is "
     "waiting for a person, with the commands that help. Call it first.",
-    NoArguments,
 )
-async def _status(backend: Backend, _: NoArguments) -> dict[str, Any]:
+async def _status(backend: Backend) -> dict[str, Any]:
     """Return every convoy that has not ended whole, and the others by name."""
     reader = await backend.reader()
     state, faults = reader.state, reader.faults
@@ -216,12 +205,12 @@ async def _status(backend: Backend, _: NoArguments) -> dict[str, Any]:
     "One convoy",
     "One convoy in full, even if it has ended: its tasks, and its plan with paths, "
     "order and estimate.",
-    OfConvoy,
+    _CONVOY,
 )
-async def _convoy(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
+async def _convoy(backend: Backend, convoy: str) -> dict[str, Any]:
     state = (await backend.reader()).state
-    convoy, at = convoy_named(state, asked.convoy), moment(state, wall_clock())
-    return _VERSION | views.planned_document(convoy, at)
+    found, at = convoy_named(state, convoy), moment(state, wall_clock())
+    return _VERSION | views.planned_document(found, at)
 
 
 @_tool(
@@ -229,14 +218,13 @@ async def _convoy(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
     "Why a task is in its state",
     "One task in full, with `reasons`: why it is in its state and what it is "
     "waiting for, in order.",
-    OfTask,
+    _CONVOY,
+    _TASK,
 )
-async def _why(backend: Backend, asked: OfTask) -> dict[str, Any]:
+async def _why(backend: Backend, convoy: str, task: int) -> dict[str, Any]:
     state = (await backend.reader()).state
-    convoy = convoy_named(state, asked.convoy)
-    return views.explained_task(
-        state, convoy, task_in(convoy, asked.task), wall_clock()
-    )
+    found = convoy_named(state, convoy)
+    return views.explained_task(state, found, task_in(found, task), wall_clock())
 
 
 @_tool(
@@ -244,13 +232,13 @@ async def _why(backend: Backend, asked: OfTask) -> dict[str, Any]:
     "The log",
     "The last events of all convoys as sentences, oldest first; `at` is in "
     "Unix milliseconds.",
-    LogLines,
+    ("lines", Annotated[int, _LINES], 50),
 )
-async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
-    lines = await asyncio.to_thread(
-        lambda: newest_lines(log_repository(backend.path), asked.lines)
+async def _log(backend: Backend, lines: int) -> dict[str, Any]:
+    found = await asyncio.to_thread(
+        lambda: newest_lines(log_repository(backend.path), lines)
     )
-    return _VERSION | {"lines": msgspec.to_builtins(lines)}
+    return _VERSION | {"lines": msgspec.to_builtins(found)}
 
 
 @_tool(
@@ -258,39 +246,33 @@ async def _log(backend: Backend, asked: LogLines) -> dict[str, Any]:
     "What a session printed",
     "The end of the output of a task's newest session, without secrets or "
     "control codes; empty if there is none.",
-    OfTask,
+    _CONVOY,
+    _TASK,
 )
-async def _output(backend: Backend, asked: OfTask) -> dict[str, Any]:
-    convoy = convoy_named((await backend.reader()).state, asked.convoy)
-    task = task_in(convoy, asked.task)
+async def _output(backend: Backend, convoy: str, task: int) -> dict[str, Any]:
+    whose = convoy_named((await backend.reader()).state, convoy)
+    found = task_in(whose, task)
     printed = ""
-    if task.newest_run is not None:
+    if found.newest_run is not None:
         if (checkout := served_here(backend.path)) is None:
             raise BratError(
                 "this repository's sessions run on another machine: see the run's page "
                 "on the forge, or use: brat session tail TASK --bot URL"
             )
-        kept = output_of(checkout.folder, convoy, task)
-        is_running = task.attempt is not None
+        kept = output_of(checkout.folder, whose, found)
+        is_running = found.attempt is not None
         printed = await asyncio.to_thread(kept.last, running=is_running)
     return _VERSION | {"output": redacted(clean(printed))}
 
 
-class StartWanted(Struct, forbid_unknown_fields=True):
-    text: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=MOST_TEXT,
-            description="What to do: the text of an issue, whose first line is its "
-            "title. Each `- [ ] item` line becomes a task and may contain `(paths: "
-            "src/a.py)` and `(after: 1)`; the engine of `[mayor]`, if configured, "
-            "plans any other text.",
-        ),
-    ]
-    plan_only: Annotated[
-        bool, Meta(description="Nothing starts until a person approves the plan.")
-    ] = False
+_WORK: Final = Meta(
+    min_length=1,
+    max_length=MOST_TEXT,
+    description="What to do: the text of an issue, whose first line is its title. Each "
+    "`- [ ] item` line becomes a task and may contain `(paths: src/a.py)` and `(after: "
+    "1)`; the engine of `[mayor]`, if configured, plans any other text.",
+)
+_PLAN_ONLY: Final = Meta(description="Nothing starts until a person approves the plan.")
 
 
 @_tool(
@@ -300,14 +282,15 @@ class StartWanted(Struct, forbid_unknown_fields=True):
     "continues with the open issue. With `plan_only`, the plan waits for `approve`: "
     "use it unless your user asked to start the work now. Agents run where brat "
     "runs: in `brat up` or `brat daemon`, or on the forge.",
-    StartWanted,
+    ("text", Annotated[str, _WORK]),
+    ("plan_only", Annotated[bool, _PLAN_ONLY], False),
     writes=True,
 )
-async def _start(backend: Backend, wanted: StartWanted) -> dict[str, Any]:
+async def _start(backend: Backend, text: str, *, plan_only: bool) -> dict[str, Any]:
     """Open an issue and plan its convoy, as `brat mayor start` does."""
-    if not wanted.text.strip():
+    if not text.strip():
         raise BratError("start: the text is empty; say what to do")
-    given = (f"--task={wanted.text}", "--json", *["--plan-only"] * wanted.plan_only)
+    given = (f"--task={text}", "--json", *["--plan-only"] * plan_only)
     out, told = await typed(backend.path, ("mayor", "start", *given))
     return {"convoy": json.loads(out), "said": told}
 
@@ -325,9 +308,7 @@ def _of_verb(word: str) -> Tool:
         name=word,
         title=word.capitalize(),
         help=either if task and convoy else task + convoy,
-        takes=msgspec.defstruct(
-            word, [*_fields(word, verb)], forbid_unknown_fields=True
-        ),
+        takes=_form(word, _fields(word, verb)),
         answer=_answer(word),
         writes=True,
         ends=word in _ENDS,
@@ -337,9 +318,9 @@ def _of_verb(word: str) -> Tool:
 def _fields(word: str, verb: Verb) -> Iterator[Any]:
     """Yield the fields of a word's arguments, those that may be left out last."""
     said = Annotated[str, Meta(max_length=MOST_TEXT, description=verb.text_help)]
-    yield ("convoy", ConvoyName)
+    yield _CONVOY
     if word not in BY_CONVOY_WORD:
-        yield ("task", TaskNumber)
+        yield _TASK
     if verb.text == "must":
         yield ("text", said)
     if word in BY_CONVOY_WORD and word in BY_TASK_WORD:
@@ -348,11 +329,11 @@ def _fields(word: str, verb: Verb) -> Iterator[Any]:
         yield ("text", said, "")
 
 
-def _answer(word: str) -> Any:  # noqa: ANN401  as `Tool` has it
-    async def answer(backend: Backend, asked: Struct) -> dict[str, Any]:
+def _answer(word: str) -> Answer:
+    async def answer(
+        backend: Backend, convoy: str, task: int | None = None, text: str = ""
+    ) -> dict[str, Any]:
         """Let the command that stands for the verb carry it out."""
-        given = msgspec.structs.asdict(asked)
-        convoy, task, text = given["convoy"], given.get("task"), given.get("text")
         words = BY_TASK_WORD if task else BY_CONVOY_WORD
         if word not in words:
             raise BratError(f"{word} needs a task number")
