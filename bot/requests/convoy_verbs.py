@@ -1,10 +1,11 @@
 """The verbs about a whole convoy or repository.
 
 `status`, `plan`, `why`, `logs`, `cost` and `ping` only read; `start`, `approve`,
-`pause`, `resume` and `land` decide about a convoy; `lock`, `renew` and `unlock` keep a
-resource for a person.
+`priority`, `pause` and `resume` decide about a convoy; `lock`, `renew` and `unlock`
+keep a resource for a person.
 """
 
+import re
 from typing import Final
 
 from bot import VERSION
@@ -23,13 +24,15 @@ from convoy.events.people_events import (
     RepositoryResumed,
     TaskApproved,
 )
+from convoy.events.plan_events import ConvoyRanked
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, Task
 from convoy.rules.starting import moment
 from convoy.rules.turns import lacking_approvals
-from convoy.text import counted, inline
+from convoy.text import counted, inline, seconds_in
 from convoy.views.plan import approval, edge_words
 from convoy.views.reasons import waits_for
+from grite.resource import BOT, validate
 
 
 def _status(context: RequestContext) -> str:
@@ -177,6 +180,16 @@ async def _start(
     return "brat is planning the convoy."
 
 
+_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+def _read_pattern(word: str) -> str:
+    """Read the name of a pattern; a later check finds out whether it exists."""
+    if _PATTERN.fullmatch(word):
+        return word
+    raise ValueError("is not a pattern name; `brat workflow list` lists all patterns")
+
+
 START: Final = Verb(
     name="start",
     place="issue",
@@ -184,7 +197,7 @@ START: Final = Verb(
     options=(
         verb.Argument(
             name="pattern",
-            read=verb.read_pattern,
+            read=_read_pattern,
             form="pattern=NAME",
             needed=False,
         ),
@@ -271,6 +284,35 @@ APPROVAL: Final = Verb(
 )
 
 
+def _read_priority(word: str) -> int:
+    if word.lower() in ("p0", "p1", "p2"):
+        return int(word[1])
+    raise ValueError("is not a priority: write `p0`, `p1` or `p2`")
+
+
+def _priority(context: RequestContext, *, priority: int) -> str:
+    name = context.convoy.name
+    context.submit(ConvoyRanked(convoy=name, priority=priority, by=context.by))
+    return f"The convoy now has priority `p{priority}`."
+
+
+PRIORITY: Final = Verb(
+    name="priority",
+    place="issue",
+    right="maintain",
+    words=(
+        verb.Argument(
+            name="priority",
+            read=_read_priority,
+            form="<p0|p1|p2>",
+            write=lambda number: f"p{number}",
+        ),
+    ),
+    help="Sets the convoy's priority; `p0` is the highest, `p1` the default.",
+    rule=_priority,
+)
+
+
 def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
     if not all:
         context.submit(ConvoyPaused(convoy=context.convoy.name, by=context.by))
@@ -325,20 +367,49 @@ PAUSE: Final = (
 )
 
 
-_RESOURCE: Final = verb.Argument(
-    name="resource", read=verb.read_resource, form="<resource>"
-)
+LOCK_TTL_S: Final = 3600
+LONGEST_LOCK_S: Final = 24 * 3600
+LONGEST_RESOURCE: Final = 400
+
+
+def read_resource(word: str) -> str:
+    try:
+        validate(word)
+    except ValueError as error:
+        raise ValueError(
+            "is not a resource such as `path:src/`, `port:5432`, `service:mail`, "
+            "`issue:7` or `repo:global`"
+        ) from error
+    if word == BOT:
+        raise ValueError("is reserved for the bot")
+    if len(word) > LONGEST_RESOURCE:
+        raise ValueError(f"is longer than {LONGEST_RESOURCE} characters")
+    return word
+
+
+def _read_ttl(word: str) -> int:
+    """Read a length of time, in seconds."""
+    try:
+        length_s = seconds_in(word)
+    except ValueError:
+        length_s = 0
+    if not 1 <= length_s <= LONGEST_LOCK_S:
+        raise ValueError("is not a duration from 1s to 24h, such as `30m` or `1h30m`")
+    return length_s
+
+
+_RESOURCE: Final = verb.Argument(name="resource", read=read_resource, form="<resource>")
 
 _TTL: Final = verb.Argument(
     name="ttl",
-    read=verb.read_ttl,
+    read=_read_ttl,
     form="ttl=1h",
     needed=False,
     write=lambda length_s: f"{length_s}s",
 )
 
 
-def _lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S) -> str:
+def _lock(context: RequestContext, *, resource: str, ttl: int = LOCK_TTL_S) -> str:
     asker, by, now = context.asker, context.by, context.draft.now
     nonce = asker.sign or str(asker.comment)  # other than of the person's other locks
     command = TakeLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
@@ -346,9 +417,7 @@ def _lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S)
     return f"You hold the lock on {code_span(resource)} for {ttl} s."
 
 
-def _renew(
-    context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S
-) -> str:
+def _renew(context: RequestContext, *, resource: str, ttl: int = LOCK_TTL_S) -> str:
     by, nonce, now = context.by, _nonce(context, resource), context.draft.now
     command = RenewLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
     context.submit(command)

@@ -1,20 +1,21 @@
-"""The verbs that change a plan: `add`, `depends`, `engine`, `allow`, `priority`.
+"""The verbs that change a plan: `add`, `depends`, `engine`, `follow`, `allow`.
 
 With them `split`, by which a person writes the parts of a task, and `merge` and
 `unqueue`, which move a pull request in the merge queue.
 """
 
+import re
 from typing import Final
 
 from bot.requests import verb
 from bot.requests.verb import NotPossible, RequestContext, Verb
 from bot.text.visible_text import code_span
 from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
-from convoy.events.plan_events import ConvoyRanked
 from convoy.gate import forbidden, unallowed
 from convoy.model import ids
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Part
+from convoy.model.task_graph import declared_path
 from convoy.rules.plans import AddTask, AllowPaths, AssignTask, LinkTask, PartTask
 from convoy.rules.sub_issues import FollowList, changes, may_follow
 from convoy.text import inline
@@ -58,6 +59,16 @@ def _depends(context: RequestContext, *, task: int, on: bool, other: int) -> str
     return f"Task {task} waits until task {other} is merged."
 
 
+_ENGINE = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
+
+def _read_engine(word: str) -> str:
+    """Read the name of an engine; a later check finds out whether it exists."""
+    if _ENGINE.fullmatch(word):
+        return word
+    raise ValueError("is not an engine name: use at most 40 letters, digits, - and _")
+
+
 def _engine(context: RequestContext, *, engine: str, task: int | None = None) -> str:
     name, by = context.convoy.name, context.by
     context.submit(AssignTask(convoy=name, task=task, engine=engine, by=by))
@@ -65,17 +76,18 @@ def _engine(context: RequestContext, *, engine: str, task: int | None = None) ->
     return f"{what} the engine `{engine}` from now on."
 
 
-def _priority(context: RequestContext, *, priority: int) -> str:
-    name = context.convoy.name
-    context.submit(ConvoyRanked(convoy=name, priority=priority, by=context.by))
-    return f"The convoy now has priority `p{priority}`."
-
-
 def _follow(context: RequestContext) -> str:
     before = context.convoy
     target = context.draft.refs.get(ids.HEADS + before.target, "")
     context.submit(FollowList(convoy=before.name, by=context.by, target=target))
     return f"Plan updated: {'; '.join(changes(before, before.proposed))}."
+
+
+def _read_path(word: str) -> str:
+    try:
+        return declared_path(word)
+    except ValueError as error:
+        raise ValueError("is not a path inside the repository") from error
 
 
 def _allow(context: RequestContext, *, task: int, path: str = "") -> str:
@@ -127,7 +139,7 @@ PLAN: Final = (
     Verb(
         name="engine",
         words=(
-            verb.Argument(name="engine", read=verb.read_engine, form="<engine>"),
+            verb.Argument(name="engine", read=_read_engine, form="<engine>"),
             verb.ANY_TASK,
         ),
         help="Assigns a task, or all unstarted tasks, to another engine.",
@@ -151,9 +163,7 @@ PLAN: Final = (
         name="allow",
         words=(
             verb.TASK,
-            verb.Argument(
-                name="path", read=verb.read_path, form="<path>", needed=False
-            ),
+            verb.Argument(name="path", read=_read_path, form="<path>", needed=False),
         ),
         help="Lets a task change the protected paths that its plan lists, or the "
         "given path.",
@@ -165,21 +175,6 @@ PLAN: Final = (
         of_task=verb.Endpoint(
             help="Let a task change the protected paths that its plan lists.",
         ),
-    ),
-    Verb(
-        name="priority",
-        place="issue",
-        right="maintain",
-        words=(
-            verb.Argument(
-                name="priority",
-                read=verb.read_priority,
-                form="<p0|p1|p2>",
-                write=lambda number: f"p{number}",
-            ),
-        ),
-        help="Sets the convoy's priority; `p0` is the highest, `p1` the default.",
-        rule=_priority,
     ),
 )
 

@@ -31,7 +31,8 @@ from rich.table import Table
 from bot import wall_clock
 from bot.dashboard.access_policy import LOCAL_PREFIX
 from bot.forge.transport import client_of
-from bot.requests.verb import Asker, Request, read_resource
+from bot.requests.convoy_verbs import read_resource
+from bot.requests.verb import Asker, Request
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
     BY_NAME,
