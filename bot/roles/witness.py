@@ -88,7 +88,7 @@ def begin(draft: BotDraft, action: Begin) -> None:
         if resolves is not None and base == resolves.tip:
             base = merge = resolves.merge
     brief = ""
-    if task and (answering := ANSWERS.get(kind_of(task.spec).name)):
+    if task and (answering := ANSWERS.get(kind_of(task.spec).answer)):
         question = Question(
             state=draft.state,
             convoy=convoy,
@@ -332,7 +332,7 @@ def collect(draft: BotDraft, action: Collect, got: bytes | str) -> None:
             got, session=ended.session, nonce=attempt.nonce, actor=attempt.session
         ) as artifact:
             draft.claim(artifact.claims)
-            answering = ANSWERS.get(kind_of(task.spec).name)
+            answering = ANSWERS.get(kind_of(task.spec).answer)
             if answering is None:
                 take_change(ended, artifact)
             else:
