@@ -55,7 +55,7 @@ from convoy.rules import ending
 from convoy.rules.landing import open_candidates
 from convoy.rules.people import BlockTask
 from convoy.rules.starting import StartTask
-from convoy.text import Unfit, clean, full_stop, inert
+from convoy.text import Unfit, clean, full_stop
 from convoy.text.redaction import redacted
 from grite.errors import GitFailed
 
@@ -162,7 +162,7 @@ def resolution(
         return None
     if left is None or base != left.commit:
         context.mirror.ensure([base, found.commit, found.base])
-        message = inert(merge_texts.work_merge(convoy, task))
+        message = merge_texts.work_merge(convoy, task)
         piece = copied(Piece, found, work=found.commit, onto=base, message=message)
         merge, tip = context.composer.unresolved(piece), base
     elif found.merge and left.ground == found.merge:
