@@ -180,12 +180,9 @@ async def _start(
     return "brat is planning the convoy."
 
 
-_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-
-
 def _read_pattern(word: str) -> str:
     """Read the name of a pattern; a later check finds out whether it exists."""
-    if _PATTERN.fullmatch(word):
+    if re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", word):
         return word
     raise ValueError("is not a pattern name; `brat workflow list` lists all patterns")
 

@@ -59,12 +59,9 @@ def _depends(context: RequestContext, *, task: int, on: bool, other: int) -> str
     return f"Task {task} waits until task {other} is merged."
 
 
-_ENGINE = re.compile(r"[A-Za-z0-9_-]{1,40}")
-
-
 def _read_engine(word: str) -> str:
     """Read the name of an engine; a later check finds out whether it exists."""
-    if _ENGINE.fullmatch(word):
+    if re.fullmatch(r"[A-Za-z0-9_-]{1,40}", word):
         return word
     raise ValueError("is not an engine name: use at most 40 letters, digits, - and _")
 
