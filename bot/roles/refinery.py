@@ -310,7 +310,7 @@ def piece_of(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
         base=work.base,
         work=work.commit,
         onto=onto,
-        message=merge_texts.task_landing(convoy, task),
+        message=merge_texts.task_landing(convoy, task, convoy.settings.strategy),
         at=work.at + _SECOND_MS * (task.doubted.judged if task.doubted else 0),
         is_again=task.doubted is not None,
     )

@@ -79,9 +79,9 @@ def work_merge(convoy: Convoy, task: Task) -> str:
     return inert(f"{title}\n\nFor #{convoy.issue}\n")
 
 
-def task_landing(convoy: Convoy, task: Task) -> str:
+def task_landing(convoy: Convoy, task: Task, strategy: Strategy) -> str:
     title = task.spec.title
-    if convoy.settings.strategy == "merge":
+    if strategy == "merge":
         title = f"Merge task {task.number} of {convoy.name}: {title}"
     branch = ids.task_branch(convoy.name, task.number)
     return inert(f"{title}\n\nBrat-Task: {branch}\n")
