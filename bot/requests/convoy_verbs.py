@@ -256,9 +256,7 @@ def _has_plan(convoy: Convoy) -> bool:
 
 APPROVAL: Final = Verb(
     name="approve",
-    words=(
-        verb.Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
-    ),
+    words=(verb.COMMIT,),
     help="Approves a waiting plan. On a pull request, approves the work at "
     "exactly this commit. Also accepts a commit that someone pushed to the "
     "convoy's branch, if you name it.",

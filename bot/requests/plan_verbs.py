@@ -7,6 +7,8 @@ With them `split`, by which a person writes the parts of a task, and `merge` and
 import re
 from typing import Final
 
+from msgspec.structs import replace
+
 from bot.requests import verb
 from bot.requests.verb import NotPossible, RequestContext, Verb
 from bot.text.visible_text import code_span
@@ -123,13 +125,7 @@ PLAN: Final = (
     ),
     Verb(
         name="depends",
-        words=(
-            verb.TASK,
-            verb.fixed_word("on"),
-            verb.Argument(
-                name="other", read=verb.read_task, form="<task>", write=verb.TASK.write
-            ),
-        ),
+        words=(verb.TASK, verb.fixed_word("on"), replace(verb.TASK, name="other")),
         help="Makes a task wait until another is merged.",
         rule=_depends,
     ),

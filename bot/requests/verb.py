@@ -27,10 +27,6 @@ if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow 
     from convoy.events import Command
 
 
-_TASK = re.compile(r"(?:task-)?([1-9][0-9]{0,8})", re.IGNORECASE)
-_SHA = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
-
-
 Reader = Callable[[str], object]
 """Returns a word's value, or raises `ValueError` with the end of "`word` …"."""
 
@@ -50,25 +46,26 @@ class Argument(Struct, frozen=True, kw_only=True):
         return self.form if self.needed else f"[{self.form}]"
 
 
-def read_task(word: str) -> int:
-    if found := _TASK.fullmatch(word):
+def _read_task(word: str) -> int:
+    if found := re.fullmatch(r"(?:task-)?([1-9][0-9]{0,8})", word, re.IGNORECASE):
         return int(found[1])
     if word.startswith("#"):
         raise ValueError("is an issue number; write a task as `task-3` or `3`")
     raise ValueError("is not a task such as `task-3` or `3`")
 
 
-def read_sha(word: str) -> str:
+def _read_sha(word: str) -> str:
     """Read a commit's id or its beginning; return it in lower case."""
-    if _SHA.fullmatch(word):
+    if re.fullmatch(r"[0-9a-f]{7,64}", word, re.IGNORECASE):
         return word.lower()
     raise ValueError("is not a commit; write at least the first 7 characters of its ID")
 
 
 TASK: Final = Argument(
-    name="task", read=read_task, form="<task>", write="task-{}".format
+    name="task", read=_read_task, form="<task>", write="task-{}".format
 )
 ANY_TASK: Final = structs.replace(TASK, needed=False)
+COMMIT: Final = Argument(name="commit", read=_read_sha, form="<commit>", needed=False)
 
 
 def fixed_word(word: str, *, needed: bool = True) -> Argument:
