@@ -57,20 +57,18 @@ def may_not_write(by: str) -> str:
 
 def convoy_merge(convoy: Convoy) -> str:
     again = f"Brat-Try: {convoy.sync.judged + 1}\n" if convoy.sync.judged else ""
+    title, about = f"Merge convoy {convoy.name}: {convoy.title}", f"For #{convoy.issue}"
     if given := convoy.lands_given:
         of = f" from {given.branch}" if given.branch else f" of {given.author}"
-        title = f"Merge pull request #{given.number}{of}"
-        return inert(f"{title}\n\n{convoy.title}\n{again}")
-    title = f"Merge convoy {convoy.name}: {convoy.title}"
-    return inert(f"{title}\n\nFor #{convoy.issue}\n{again}")
+        title, about = f"Merge pull request #{given.number}{of}", convoy.title
+    return inert(f"{title}\n\n{about}\n{again}")
 
 
 def target_merge(convoy: Convoy, branch: str) -> str:
     """Return the message of a commit that takes a branch in; each try has another."""
     into = convoy.target if convoy.given else ids.base_branch(convoy.name)
-    title = f"Merge {branch} into {into}"
-    tried = convoy.sync.judged + 1
-    return inert(f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {tried}\n")
+    title, again = f"Merge {branch} into {into}", convoy.sync.judged + 1
+    return inert(f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {again}\n")
 
 
 def work_merge(convoy: Convoy, task: Task) -> str:
