@@ -367,7 +367,7 @@ LONGEST_LOCK_S: Final = 24 * 3600
 LONGEST_RESOURCE: Final = 400
 
 
-def read_resource(word: str) -> str:
+def _read_resource(word: str) -> str:
     try:
         validate(word)
     except ValueError as error:
@@ -393,7 +393,9 @@ def _read_ttl(word: str) -> int:
     return length_s
 
 
-_RESOURCE: Final = verb.Argument(name="resource", read=read_resource, form="<resource>")
+_RESOURCE: Final = verb.Argument(
+    name="resource", read=_read_resource, form="<resource>"
+)
 
 _TTL: Final = verb.Argument(
     name="ttl",
