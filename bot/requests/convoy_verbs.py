@@ -5,6 +5,7 @@
 resource for a person.
 """
 
+import re
 from typing import Final
 
 from bot import VERSION
@@ -23,13 +24,15 @@ from convoy.events.people_events import (
     RepositoryResumed,
     TaskApproved,
 )
+from convoy.events.plan_events import ConvoyRanked
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, Task
 from convoy.rules.starting import moment
 from convoy.rules.turns import lacking_approvals
-from convoy.text import counted, inline
+from convoy.text import counted, inline, seconds_in
 from convoy.views.plan import approval, edge_words
 from convoy.views.reasons import waits_for
+from grite.resource import BOT, validate
 
 PLAN_CHARS: Final = 20_000
 """The longest plan in an answer; a comment may have more of them."""
@@ -130,13 +133,20 @@ def ping(context: RequestContext) -> str:
 READING: Final = (status, plan, why, logs, cost, ping)
 
 
+def _read_pattern(word: str) -> str:
+    """Read the name of a pattern; a later check finds out whether it exists."""
+    if re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", word):
+        return word
+    raise ValueError("is not a pattern name; `brat workflow list` lists all patterns")
+
+
 @row(
     place="issue",
     words=(verb.fixed_word("plan-only", needed=False),),
     options=(
         verb.Argument(
             name="pattern",
-            read=verb.read_pattern,
+            read=_read_pattern,
             form="pattern=NAME",
             needed=False,
         ),
@@ -204,9 +214,7 @@ def _has_plan(convoy: Convoy) -> bool:
 
 
 @row(
-    words=(
-        verb.Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
-    ),
+    words=(verb.COMMIT,),
     help="Approves a waiting plan. On a pull request, approves the work at "
     "exactly this commit. Also accepts a commit that someone pushed to the "
     "convoy's branch, if you name it.",
@@ -241,6 +249,30 @@ def approve(context: RequestContext, *, commit: str | None = None) -> str:
     asked, staged = context.asker.comment, context.config.staged
     context.decide(ApprovePlan, comment=asked, staged=staged)
     return "The plan is approved. The first tasks can start."
+
+
+def _read_priority(word: str) -> int:
+    if word.lower() in ("p0", "p1", "p2"):
+        return int(word[1])
+    raise ValueError("is not a priority: write `p0`, `p1` or `p2`")
+
+
+@row(
+    place="issue",
+    right="maintain",
+    words=(
+        verb.Argument(
+            name="priority",
+            read=_read_priority,
+            form="<p0|p1|p2>",
+            write=lambda number: f"p{number}",
+        ),
+    ),
+    help="Sets the convoy's priority; `p0` is the highest, `p1` the default.",
+)
+def priority(context: RequestContext, *, priority: int) -> str:
+    context.decide(ConvoyRanked, priority=priority)
+    return f"The convoy now has priority `p{priority}`."
 
 
 def _submit_to_all(
@@ -292,13 +324,44 @@ def resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002 
 PAUSE: Final = (pause, resume)
 
 
+LOCK_TTL_S: Final = 3600
+LONGEST_LOCK_S: Final = 24 * 3600
+LONGEST_RESOURCE: Final = 400
+
+
+def _read_resource(word: str) -> str:
+    try:
+        validate(word)
+    except ValueError as error:
+        raise ValueError(
+            "is not a resource such as `path:src/`, `port:5432`, `service:mail`, "
+            "`issue:7` or `repo:global`"
+        ) from error
+    if word == BOT:
+        raise ValueError("is reserved for the bot")
+    if len(word) > LONGEST_RESOURCE:
+        raise ValueError(f"is longer than {LONGEST_RESOURCE} characters")
+    return word
+
+
+def _read_ttl(word: str) -> int:
+    """Read a length of time, in seconds."""
+    try:
+        length_s = seconds_in(word)
+    except ValueError:
+        length_s = 0
+    if not 1 <= length_s <= LONGEST_LOCK_S:
+        raise ValueError("is not a duration from 1s to 24h, such as `30m` or `1h30m`")
+    return length_s
+
+
 _RESOURCE: Final = verb.Argument(
-    name="resource", read=verb.read_resource, form="<resource>"
+    name="resource", read=_read_resource, form="<resource>"
 )
 
 _TTL: Final = verb.Argument(
     name="ttl",
-    read=verb.read_ttl,
+    read=_read_ttl,
     form="ttl=1h",
     needed=False,
     write=lambda length_s: f"{length_s}s",
@@ -316,7 +379,7 @@ def _nonce(context: RequestContext, resource: str) -> str:
     help="Locks a resource for one hour, or for `ttl` (at most `24h`). Tasks that "
     "need it do not start meanwhile.",
 )
-def lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S) -> str:
+def lock(context: RequestContext, *, resource: str, ttl: int = LOCK_TTL_S) -> str:
     asker, by, now = context.asker, context.by, context.draft.now
     nonce = asker.sign or str(asker.comment)  # other than of the person's other locks
     command = TakeLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
@@ -329,7 +392,7 @@ def lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S) 
     options=(_TTL,),
     help="Extends a lock that you hold. The new duration starts now.",
 )
-def renew(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S) -> str:
+def renew(context: RequestContext, *, resource: str, ttl: int = LOCK_TTL_S) -> str:
     by, nonce, now = context.by, _nonce(context, resource), context.draft.now
     command = RenewLease(resource=resource, holder=by, nonce=nonce, now=now, ttl_s=ttl)
     context.submit(command)

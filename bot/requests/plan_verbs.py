@@ -4,17 +4,20 @@ With them `split`, by which a person writes the parts of a task, and `merge` and
 `unqueue`, which move a pull request in the merge queue.
 """
 
+import re
 from typing import Final
+
+from msgspec.structs import replace
 
 from bot.requests import verb
 from bot.requests.verb import NotPossible, RequestContext, row
 from bot.text.visible_text import code_span
 from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
-from convoy.events.plan_events import ConvoyRanked
 from convoy.gate import forbidden, unallowed
 from convoy.model import ids
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Part
+from convoy.model.task_graph import declared_path
 from convoy.rules.plans import AddTask, AllowPaths, AssignTask, LinkTask, PartTask
 from convoy.rules.sub_issues import FollowList, changes, may_follow
 from convoy.text import inline
@@ -76,9 +79,7 @@ def add(context: RequestContext, *, text: str) -> str:
     words=(
         verb.TASK,
         verb.fixed_word("on"),
-        verb.Argument(
-            name="other", read=verb.read_task, form="<task>", write=verb.TASK.write
-        ),
+        replace(verb.TASK, name="other"),
     ),
     help="Makes a task wait until another is merged.",
 )
@@ -87,9 +88,16 @@ def depends(context: RequestContext, *, task: int, on: bool, other: int) -> str:
     return f"Task {task} waits until task {other} is merged."
 
 
+def _read_engine(word: str) -> str:
+    """Read the name of an engine; a later check finds out whether it exists."""
+    if re.fullmatch(r"[A-Za-z0-9_-]{1,40}", word):
+        return word
+    raise ValueError("is not an engine name: use at most 40 letters, digits, - and _")
+
+
 @row(
     words=(
-        verb.Argument(name="engine", read=verb.read_engine, form="<engine>"),
+        verb.Argument(name="engine", read=_read_engine, form="<engine>"),
         verb.ANY_TASK,
     ),
     help="Assigns a task, or all unstarted tasks, to another engine.",
@@ -119,10 +127,17 @@ def follow(context: RequestContext) -> str:
     return f"Plan updated: {'; '.join(changes(before, before.proposed))}."
 
 
+def _read_path(word: str) -> str:
+    try:
+        return declared_path(word)
+    except ValueError as error:
+        raise ValueError("is not a path inside the repository") from error
+
+
 @row(
     words=(
         verb.TASK,
-        verb.Argument(name="path", read=verb.read_path, form="<path>", needed=False),
+        verb.Argument(name="path", read=_read_path, form="<path>", needed=False),
     ),
     help="Lets a task change the protected paths that its plan lists, or the "
     "given path.",
@@ -144,25 +159,7 @@ def allow(context: RequestContext, *, task: int, path: str = "") -> str:
     return f"Task {task} may change {listed}. Its work still needs green CI."
 
 
-@row(
-    place="issue",
-    right="maintain",
-    words=(
-        verb.Argument(
-            name="priority",
-            read=verb.read_priority,
-            form="<p0|p1|p2>",
-            write=lambda number: f"p{number}",
-        ),
-    ),
-    help="Sets the convoy's priority; `p0` is the highest, `p1` the default.",
-)
-def priority(context: RequestContext, *, priority: int) -> str:
-    context.decide(ConvoyRanked, priority=priority)
-    return f"The convoy now has priority `p{priority}`."
-
-
-PLAN: Final = (add, depends, engine, follow, allow, priority)
+PLAN: Final = (add, depends, engine, follow, allow)
 
 
 @row(

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from bot.requests.verb import (
-    Argument,
-    NotPossible,
-    RequestContext,
-    convoy_of,
-    read_sha,
-    row,
-)
+from bot.requests.verb import COMMIT, NotPossible, RequestContext, convoy_of, row
 from bot.text.visible_text import code_span
 from convoy.events.forge_actions import Answer
 from convoy.events.plan_events import ConvoyRequested
@@ -114,7 +107,7 @@ def _plan(context: RequestContext, request: ConvoyRequested, task: TaskSpec) -> 
 
 @row(
     place="pull",
-    words=(Argument(name="commit", read=read_sha, form="<commit>", needed=False),),
+    words=(COMMIT,),
     help="Puts any pull request into the merge queue of its target, at its current "
     "commit. If the author has no write access, name the commit.",
 )

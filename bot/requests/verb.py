@@ -25,11 +25,8 @@ from convoy.events.forge_actions import Answer
 from convoy.model import ids
 from convoy.model.records import Reaction
 from convoy.model.state import Convoy, State, Task
-from convoy.model.task_graph import declared_path
 from convoy.model.work import ReviewThread
-from convoy.text import seconds_in
 from grite.errors import BratError
-from grite.resource import BOT, validate
 
 if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow to load
     from bot.door.inbox import Remark
@@ -37,16 +34,6 @@ if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow 
     from bot.roles.bot_context import BotContext, BotDraft
     from convoy.config import Config
     from convoy.events import Command
-
-
-LOCK_TTL_S: Final = 3600
-LONGEST_LOCK_S: Final = 24 * 3600
-LONGEST_RESOURCE: Final = 400
-
-_TASK = re.compile(r"(?:task-)?([1-9][0-9]{0,8})", re.IGNORECASE)
-_SHA = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
-_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_ENGINE = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 Reader = Callable[[str], object]
@@ -68,78 +55,26 @@ class Argument(Struct, frozen=True, kw_only=True):
         return self.form if self.needed else f"[{self.form}]"
 
 
-def read_task(word: str) -> int:
-    if found := _TASK.fullmatch(word):
+def _read_task(word: str) -> int:
+    if found := re.fullmatch(r"(?:task-)?([1-9][0-9]{0,8})", word, re.IGNORECASE):
         return int(found[1])
     if word.startswith("#"):
         raise ValueError("is an issue number; write a task as `task-3` or `3`")
     raise ValueError("is not a task such as `task-3` or `3`")
 
 
-def read_sha(word: str) -> str:
+def _read_sha(word: str) -> str:
     """Read a commit's id or its beginning; return it in lower case."""
-    if _SHA.fullmatch(word):
+    if re.fullmatch(r"[0-9a-f]{7,64}", word, re.IGNORECASE):
         return word.lower()
     raise ValueError("is not a commit; write at least the first 7 characters of its ID")
 
 
-def read_path(word: str) -> str:
-    try:
-        return declared_path(word)
-    except ValueError as error:
-        raise ValueError("is not a path inside the repository") from error
-
-
-def read_engine(word: str) -> str:
-    """Read the name of an engine; a later check finds out whether it exists."""
-    if _ENGINE.fullmatch(word):
-        return word
-    raise ValueError("is not an engine name: use at most 40 letters, digits, - and _")
-
-
-def read_pattern(word: str) -> str:
-    """Read the name of a pattern; a later check finds out whether it exists."""
-    if _PATTERN.fullmatch(word):
-        return word
-    raise ValueError("is not a pattern name; `brat workflow list` lists all patterns")
-
-
-def read_priority(word: str) -> int:
-    if word.lower() in ("p0", "p1", "p2"):
-        return int(word[1])
-    raise ValueError("is not a priority: write `p0`, `p1` or `p2`")
-
-
-def read_resource(word: str) -> str:
-    try:
-        validate(word)
-    except ValueError as error:
-        raise ValueError(
-            "is not a resource such as `path:src/`, `port:5432`, `service:mail`, "
-            "`issue:7` or `repo:global`"
-        ) from error
-    if word == BOT:
-        raise ValueError("is reserved for the bot")
-    if len(word) > LONGEST_RESOURCE:
-        raise ValueError(f"is longer than {LONGEST_RESOURCE} characters")
-    return word
-
-
-def read_ttl(word: str) -> int:
-    """Read a length of time, in seconds."""
-    try:
-        length_s = seconds_in(word)
-    except ValueError:
-        length_s = 0
-    if not 1 <= length_s <= LONGEST_LOCK_S:
-        raise ValueError("is not a duration from 1s to 24h, such as `30m` or `1h30m`")
-    return length_s
-
-
 TASK: Final = Argument(
-    name="task", read=read_task, form="<task>", write="task-{}".format
+    name="task", read=_read_task, form="<task>", write="task-{}".format
 )
 ANY_TASK: Final = structs.replace(TASK, needed=False)
+COMMIT: Final = Argument(name="commit", read=_read_sha, form="<commit>", needed=False)
 
 
 def fixed_word(word: str, *, needed: bool = True) -> Argument:

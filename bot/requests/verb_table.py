@@ -54,6 +54,7 @@ VERBS: Final = (
     *convoy_verbs.PAUSE,
     *work_verbs.ENDING,
     *plan_verbs.PLAN,
+    convoy_verbs.priority,
     plan_verbs.split,
     *plan_verbs.QUEUE,
     *pull_verbs.LAND,

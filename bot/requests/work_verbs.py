@@ -167,12 +167,13 @@ def _submit_said(
 def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work) -> str:
     """Rebase the work onto the convoy's branch and move the task's branch; blocking."""
     from bot.repository.compose import Conflicted, Piece
+    from bot.text.merge_texts import task_landing
 
     bot, draft = context.bot, context.draft
     onto = draft.refs.get(ids.HEADS + ids.base_branch(convoy.name), work.base)
     bot.mirror.ensure([work.commit, work.base, onto])
     branch = ids.task_branch(convoy.name, task.number)
-    message = f"{task.spec.title}\n\nBrat-Task: {branch}\n"
+    message = task_landing(convoy, task, "rebase")
     piece = copied(Piece, work, work=work.commit, onto=onto, message=message)
     made = bot.composer.build("rebase", piece)
     if isinstance(made, Conflicted):

@@ -35,7 +35,7 @@ from convoy.events.hold_events import NO_LABEL
 from convoy.events.plan_events import ConvoyRequested, SettingsTaken
 from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
-from convoy.model.records import Settings
+from convoy.model.records import MOST_TASKS, Settings
 from convoy.model.state import Convoy, State
 from convoy.model.task_graph import renumbered
 from convoy.owed import MakePlan
@@ -43,7 +43,7 @@ from convoy.patterns import NO_PATTERN, PatternError
 from convoy.patterns.compiling import Compiled, Use, compiled
 from convoy.planner import not_planned_by, tasklist
 from convoy.planner.issue_text import intake
-from convoy.planner.tasklist import MOST_TASKS, in_waves, plan_remarks
+from convoy.planner.tasklist import in_waves, plan_remarks
 from convoy.rules import sub_issues
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.sub_issues import list_fault, named_by

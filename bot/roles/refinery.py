@@ -34,7 +34,6 @@ from convoy.rules.target import (
     NoteLanded,
 )
 from convoy.rules.turns import turns
-from convoy.text import inert
 
 
 def build_sync(draft: BotDraft, action: owed.BuildSync) -> None:
@@ -81,7 +80,7 @@ def _taking_in(convoy: Convoy, branch: str, target: str, tip: str) -> Piece:
         base=convoy.base,
         work=target,
         onto=tip,
-        message=inert(merge_texts.target_merge(convoy, branch)),
+        message=merge_texts.target_merge(convoy, branch),
         at=max(convoy.requested_at, convoy.sync.at, *ended, 0),
     )
 
@@ -266,7 +265,7 @@ def build_convoy(draft: BotDraft, action: owed.BuildConvoy) -> None:
         base=convoy.base,
         work=work,
         onto=action.onto,
-        message=inert(merge_texts.convoy_merge(convoy)),
+        message=merge_texts.convoy_merge(convoy),
         at=at,
     )
     made: str | Conflicted = work
@@ -307,15 +306,11 @@ def _landed_with(
 
 
 def piece_of(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
-    branch = ids.task_branch(convoy.name, task.number)
-    title = task.spec.title
-    if convoy.settings.strategy == "merge":
-        title = f"Merge task {task.number} of {convoy.name}: {title}"
     return Piece(
         base=work.base,
         work=work.commit,
         onto=onto,
-        message=inert(f"{title}\n\nBrat-Task: {branch}\n"),
+        message=merge_texts.task_landing(convoy, task, convoy.settings.strategy),
         at=work.at + _SECOND_MS * (task.doubted.judged if task.doubted else 0),
         is_again=task.doubted is not None,
     )

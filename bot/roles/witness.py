@@ -56,7 +56,7 @@ from convoy.rules import ending
 from convoy.rules.landing import open_candidates
 from convoy.rules.people import BlockTask
 from convoy.rules.starting import StartTask
-from convoy.text import Unfit, clean, full_stop, inert
+from convoy.text import Unfit, clean, full_stop
 from convoy.text.redaction import redacted
 from grite.errors import GitFailed
 
@@ -89,7 +89,7 @@ def begin(draft: BotDraft, action: Begin) -> None:
         if resolves is not None and base == resolves.tip:
             base = merge = resolves.merge
     brief = ""
-    if task and (answering := ANSWERS.get(kind_of(task.spec).name)):
+    if task and (answering := ANSWERS.get(kind_of(task.spec).answer)):
         question = Question(
             state=draft.state,
             convoy=convoy,
@@ -163,7 +163,7 @@ def resolution(
         return None
     if left is None or base != left.commit:
         context.mirror.ensure([base, found.commit, found.base])
-        message = inert(merge_texts.work_merge(convoy, task))
+        message = merge_texts.work_merge(convoy, task)
         piece = copied(Piece, found, work=found.commit, onto=base, message=message)
         merge, tip = context.composer.unresolved(piece), base
     elif found.merge and left.ground == found.merge:
@@ -333,7 +333,7 @@ def collect(draft: BotDraft, action: Collect, got: bytes | str) -> None:
             got, session=ended.session, nonce=attempt.nonce, actor=attempt.session
         ) as artifact:
             draft.claim(artifact.claims)
-            answering = ANSWERS.get(kind_of(task.spec).name)
+            answering = ANSWERS.get(kind_of(task.spec).answer)
             if answering is None:
                 take_change(ended, artifact)
             else:

@@ -57,30 +57,38 @@ def may_not_write(by: str) -> str:
 
 def convoy_merge(convoy: Convoy) -> str:
     again = f"Brat-Try: {convoy.sync.judged + 1}\n" if convoy.sync.judged else ""
+    title, about = f"Merge convoy {convoy.name}: {convoy.title}", f"For #{convoy.issue}"
     if given := convoy.lands_given:
         of = f" from {given.branch}" if given.branch else f" of {given.author}"
-        return f"Merge pull request #{given.number}{of}\n\n{convoy.title}\n{again}"
-    title = f"Merge convoy {convoy.name}: {convoy.title}"
-    return f"{title}\n\nFor #{convoy.issue}\n{again}"
+        title, about = f"Merge pull request #{given.number}{of}", convoy.title
+    return inert(f"{title}\n\n{about}\n{again}")
 
 
 def target_merge(convoy: Convoy, branch: str) -> str:
     """Return the message of a commit that takes a branch in; each try has another."""
     into = convoy.target if convoy.given else ids.base_branch(convoy.name)
-    title = f"Merge {branch} into {into}"
-    return f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {convoy.sync.judged + 1}\n"
+    title, again = f"Merge {branch} into {into}", convoy.sync.judged + 1
+    return inert(f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {again}\n")
 
 
 def work_merge(convoy: Convoy, task: Task) -> str:
     branch = ids.base_branch(convoy.name)
     title = f"Merge the work of task {task.number} into {branch}"
-    return f"{title}\n\nFor #{convoy.issue}\n"
+    return inert(f"{title}\n\nFor #{convoy.issue}\n")
+
+
+def task_landing(convoy: Convoy, task: Task, strategy: Strategy) -> str:
+    title = task.spec.title
+    if strategy == "merge":
+        title = f"Merge task {task.number} of {convoy.name}: {title}"
+    branch = ids.task_branch(convoy.name, task.number)
+    return inert(f"{title}\n\nBrat-Task: {branch}\n")
 
 
 def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:
     if method == "merge":
         title, _, text = convoy_merge(convoy).partition("\n\n")
-        return inert(title), text.strip()
+        return title, text.strip()
     offered = convoy.candidate.at if convoy.candidate else 0
     merged = (t for t in convoy.tasks if t.landed and t.ended_at <= offered)
     done = "\n".join(f"- {task.spec.title}" for task in merged)

@@ -1,6 +1,6 @@
 """Text from outside as readers see it: cleaned for a model, or shown as code.
 
-`convoy.text.plaintext.clean` removes characters that no screen shows: enough for one
+`convoy.text.clean` removes characters that no screen shows: enough for one
 line of a table, and for the planner. `clean_markdown` here also removes text that a
 *page* does not show, so that a model reads no more than people do. Comments, tags with
 their attributes, alternative texts, titles, link references and unused footnotes, words

@@ -31,7 +31,7 @@ from rich.table import Table
 from bot import wall_clock
 from bot.dashboard.access_policy import LOCAL_PREFIX
 from bot.forge.transport import client_of
-from bot.requests.verb import Asker, Request, read_resource
+from bot.requests.verb import Asker, Request
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
     BY_NAME,
@@ -288,7 +288,7 @@ def change_lease(
     checkout = checkouts.find(repo)
     asker = Asker(by=checkout.person(), sign=secrets.token_hex(8), allowed=True)
     try:
-        request = Request(verb, {"resource": read_resource(resource)})
+        request = Request(verb, {"resource": BY_NAME[verb].words[0].read(resource)})
     except ValueError as error:
         raise click.BadParameter(f"{resource} {error}.") from error
     if ttl is not None:

@@ -18,8 +18,9 @@ from pydantic import AfterValidator, Field
 
 from convoy.events import Command
 from convoy.events.forge_actions import Answer
+from convoy.kinds import kind_of
 from convoy.kinds.rivals import CHOICE, rivals, rivals_left
-from convoy.kinds.task_kinds import PLAN, REPORT, REVIEW, SCOUT, KindName, TaskKind
+from convoy.kinds.task_kinds import PLAN, REPORT, REVIEW, TaskKind
 from convoy.model import ids, records
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
@@ -145,15 +146,6 @@ _HOW: Final = """\
 saw, with the `paths` that show it: existing files or folders, relative to the top of
 the repository. List what you could not find out in `open`.
 """
-FIND_OUT: Final = """\
-Find out what the task asks for, and report it; change nothing. Look around in this
-folder, a checkout of the repository.
-"""
-TRY_OUT: Final = """\
-This is a scouting attempt: try what the task asks for in this folder, a checkout of
-the repository, far enough to know how hard it is, and report what you learned.
-None of your changes here will be used.
-"""
 
 
 class Found(plan_reader.AnswerForm):
@@ -221,14 +213,14 @@ def report_markdown(task: Task, report: records.Report) -> str:
     return "\n".join(fitting(lines, more, POST_CHARS - len(more)))
 
 
-def report_brief(what: str) -> str:
-    return f"{what}\n{answer_asked_for('it', Reported)}\n{_HOW}"
+def report_brief(kind: TaskKind) -> str:
+    return f"{kind.finds_out}\n{answer_asked_for('it', Reported)}\n{_HOW}"
 
 
 def _take_report(reply: Reply) -> Taken:
     convoy, task = reply.convoy, reply.task
     known = None  # a scout may name what its attempt made
-    if task.spec.kind != SCOUT.name:
+    if not kind_of(task.spec).keeps_tries:
         known = Ground(files=reply.repository.files(reply.attempt.base)).known
     found = read_report(reply.text, known)
     sign = ids.sign_key(REPORT.name, f"{convoy.name}/{task.number}")
@@ -505,12 +497,14 @@ def _counted(pairs: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count}" for name, count in pairs)
 
 
-_NO_REPORT: Final = "the engine wrote no report"
-ANSWERS: Final[dict[KindName, Answering]] = {
-    PLAN.name: Answering(NO_PLAN, _ask_plan, _take_plan),
-    REPORT.name: Answering(_NO_REPORT, lambda _: report_brief(FIND_OUT), _take_report),
-    SCOUT.name: Answering(_NO_REPORT, lambda _: report_brief(TRY_OUT), _take_report),
-    REVIEW.name: Answering("the engine wrote no review", review_brief, _take_review),
-    CHOICE.name: Answering("the engine made no choice", choice_brief, _take_choice),
+ANSWERS: Final = {
+    PLAN.answer: Answering(NO_PLAN, _ask_plan, _take_plan),
+    REPORT.answer: Answering(
+        "the engine wrote no report",
+        lambda asked: report_brief(kind_of(asked.task.spec)),
+        _take_report,
+    ),
+    REVIEW.answer: Answering("the engine wrote no review", review_brief, _take_review),
+    CHOICE.answer: Answering("the engine made no choice", choice_brief, _take_choice),
 }
-"""By kind of task; a kind that is not here brings a change."""
+"""By the `answer` of a kind of task."""

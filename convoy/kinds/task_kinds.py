@@ -56,6 +56,8 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     # --- what its sessions do -----------------------------------------------------
     answer: str = ""
     """The kind of answer its sessions give, in a word; empty: they make a change."""
+    finds_out: str = ""
+    """Where that is a report: what they are told to do for it."""
     is_set_up: bool = True
     """Whether the project's toolchain is set up for its sessions."""
     keeps_tries: bool = False
@@ -157,10 +159,29 @@ WORK = TaskKind(
 )
 
 
-REPORT = TaskKind(name="report", title="a report", answer="report", is_set_up=False)
+REPORT = TaskKind(
+    name="report",
+    title="a report",
+    answer="report",
+    finds_out="""\
+Find out what the task asks for, and report it; change nothing. Look around in this
+folder, a checkout of the repository.
+""",
+    is_set_up=False,
+)
 
 
-SCOUT = TaskKind(name="scout", title="a scout", answer="report", keeps_tries=True)
+SCOUT = TaskKind(
+    name="scout",
+    title="a scout",
+    answer="report",
+    finds_out="""\
+This is a scouting attempt: try what the task asks for in this folder, a checkout of
+the repository, far enough to know how hard it is, and report what you learned.
+None of your changes here will be used.
+""",
+    keeps_tries=True,
+)
 
 
 def _review_starts_from(convoy: Convoy, task: Task) -> Work | None:

@@ -440,6 +440,8 @@ HOST: Final = r"\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5}
 """The form of a host that may be reached, with its port; `*`: all of them."""
 PLANNER = "planner:"
 """The prefix of a planner plugin's name and type; no engine's name can have it."""
+MOST_TASKS: Final = 500
+"""So many tasks one convoy may have, however they are divided."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -511,7 +513,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     user, and every comment of the convoy says so. See docs/engines.md."""
 
     # --- how issues become tasks, and what tasks hold ---------------------------------
-    tasks: Annotated[int, Key("mayor", least=1, most=500, kept=True)] = 20
+    tasks: Annotated[int, Key("mayor", least=1, most=MOST_TASKS, kept=True)] = 20
     """How many tasks of a list are active at a time: a longer list, of up to 500 tasks,
     runs in waves. Also the maximum for a plan by an engine or a pattern."""
     follow: Annotated[bool, Key("mayor")] = False

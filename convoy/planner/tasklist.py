@@ -15,16 +15,13 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
-from convoy.model.records import TaskSpec
+from convoy.model.records import MOST_TASKS, TaskSpec
 from convoy.model.state import Convoy
 from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
 from convoy.planner.issue_text import Item, checklist, intake, reference_in
 from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
 from convoy.text import clean, counted, cut, did_you_mean
 from grite.errors import BratError
-
-MOST_TASKS: Final = 500
-"""So many tasks one convoy may have, however they are divided."""
 
 
 def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:

@@ -24,7 +24,6 @@ from convoy.events.leases import LeaseTaken, freed
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
 from convoy.kinds import half_done, kind_of, starts_from, trial, unmerged
-from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
 from convoy.model.records import CAUSES, Limits
 from convoy.model.session_result import dollars, report_for_others as handed_on
@@ -416,7 +415,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             branch=ids.task_branch(convoy.name, task.number),
             plan=tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks),
             notes=notes,
-            kind=PLAN.name if kind.makes_plan else kind.name,
+            kind=kind.name,
             handed=notes_handed_on(convoy, task),
             scratchpad=convoy.scratchpad,
             acceptance=task.spec.acceptance if kind.is_accepted else "",

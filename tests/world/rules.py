@@ -6,7 +6,6 @@ from typing import Final, TypeVar
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from convoy.answers import FIND_OUT, report_brief
 from convoy.events import Command, Event, Refusal, decided
 from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import BranchPushed, BranchTaken
@@ -167,9 +166,7 @@ class Rules:
 
     def started(self, number: int, base: str = sha("0")) -> "Rules":
         """Start the next attempt of a task and note its run."""
-        reports = self.task(number).spec.kind == "report"
-        brief = report_brief(FIND_OUT) if reports else ""
-        own = {"session": f"{number:032x}", "nonce": f"nonce{number}", "brief": brief}
+        own = {"session": f"{number:032x}", "nonce": f"nonce{number}"}
         self.do(made(StartTask, task=number, base=base, now=self.now, **own))
         attempt = self.task(number).started
         key = f"dispatch:{NAME}/{number}/{attempt}"

@@ -2,9 +2,12 @@
 # ruff: noqa: E501  snapshots are as people read them
 
 from inline_snapshot import snapshot
+from msgspec.structs import replace
 
+from bot.text import merge_texts
 from bot.text.merge_texts import TEXT_CHARS, ci_is_red, end_of
 from bot.text.pull_request_texts import convoy_pull_body, pull_title
+from convoy.model.records import GivenPull
 from convoy.rules.ending import AcceptNothing, LoseSession
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import DropTask
@@ -118,3 +121,12 @@ def test_a_long_text_begins_with_a_whole_line() -> None:
     assert len("\n".join(told)) <= TEXT_CHARS
     assert told == lines[-len(told) :]
     assert end_of("a" * (TEXT_CHARS + 5)) == "a" * TEXT_CHARS
+
+
+def test_a_title_closes_no_issue_in_the_message_of_a_merge() -> None:
+    given = GivenPull(number=7, head=sha("a"), branch="b", author="ann", lands=True)
+    convoy = Rules().planned(spec(1, title="Fixes #12")).convoy
+    said = merge_texts.task_landing(convoy, convoy.tasks[0], "rebase")
+    assert said.startswith("Fixes issue #12")
+    convoy = replace(convoy, given=given, title="Fixes #12")
+    assert merge_texts.landing_message(convoy, "merge")[1] == "Fixes issue #12"

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
+from convoy.events.session_events import TaskStarted
 from convoy.model.state import Task
 from convoy.rules.ending import AcceptWork, RefuseWork
 from convoy.rules.plans import PlanConvoy
@@ -33,6 +34,7 @@ def test_a_plan_ends_its_session_and_begins_the_tasks() -> None:
     tasks = (spec(1), spec(2, after=(1,)))
     rules.do(PlanConvoy(convoy=NAME, planner="engine default", tasks=tasks, attempt=1))
 
+    assert rules.noted(TaskStarted)[0].brief == "Plan."
     assert (mayor(rules).state, mayor(rules).attempt) == ("merged", None)
     assert rules.convoy.state == "active"
     assert rules.convoy.task(0) is None
