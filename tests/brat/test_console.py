@@ -48,7 +48,9 @@ def test_commands_name_a_repository_that_is_not_here(tmp_path: Path) -> None:
             1,
             b"current folder no longer exists",
         ),
-        ("{brat} mayor --help >/dev/full", 1, b"cannot write the output: No space"),
+        ("{brat} mayor --help >/dev/full", 1, b"cannot use the output: No space"),
+        ("PATH=/none {brat} init", 1, b"git is not on the PATH: install it"),
+        ("ln -s /sys .git/brat; {brat} init", 1, b"/sys"),
         (
             "git init -q \u00fc; PYTHONIOENCODING=ascii {brat} why 1 --repo \u00fc",
             1,
