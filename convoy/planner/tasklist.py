@@ -247,6 +247,10 @@ _NEARLY_BOXES: Final = re.compile(
     r"[ \t]*(?=\w)",
     re.MULTILINE,
 )
+_NUMBERED: Final = re.compile(
+    r"(?:[^\n]{0,99}:[ \t])?\s*(?:1[.)]|\(1\))\s.*\s(?:2[.)]|\(2\))\s", re.DOTALL
+)
+"""A text that is a numbered list, unlike a report that has one of steps."""
 _STEP: Final = re.compile(r"\s*[-*+] \[[ xX]\] (?P<words>.*)")
 
 
@@ -267,6 +271,8 @@ def plan_remarks(
     told = [f"this is {article}{found.kind}: {found.why}"] if found.why else []
     if not items and len(_NEARLY_BOXES.findall(text)) > 1:
         told.append("its boxes are not a task list: each must begin with `- [ ] `")
+    elif not items and _NUMBERED.match(text):
+        told.append("its numbers make one task: for several, begin each with `- [ ] `")
     if pictures := len(_PICTURE.findall(text)):
         told.append(
             f"agents do not see its {counted(pictures, 'picture')}: describe what "
