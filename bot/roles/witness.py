@@ -508,7 +508,8 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
     else:
         ended.note(result)
         target = ended.draft.refs.get(ids.HEADS + ended.convoy.target)
-        inert = ended.draft.bot.composer.inert(ended.root, commit, target)
+        composer, now = ended.draft.bot.composer, ended.draft.now
+        inert = composer.inert(ended.root, commit, target, at=now)
         _accept(ended, result, inert, patch.files)
 
 
