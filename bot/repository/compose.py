@@ -84,6 +84,9 @@ def merged_by_git(repository: Path, ours: str, theirs: str) -> Merged:
     made, *paths = done.stdout.decode(errors="surrogateescape").split("\0")
     # A path that is not UTF-8 has lone surrogates, which no event can carry.
     shown = {path.encode(errors="replace").decode() for path in paths if path}
+    # So git calls a file whose name is a folder's on the other side.
+    for side in (ours, theirs):
+        shown = {path.removesuffix(f"~{side}") for path in shown}
     return Merged(made, tuple(sorted(shown)))
 
 
@@ -288,13 +291,18 @@ class Composer:
         return self._write(bot, bot, piece.message, pygit2.Oid(hex=made.tree), parents)
 
     def left_over(self, merge: str, work: str) -> tuple[str, ...]:
-        """Return the files of `work` in which markers of a merge below it are left."""
+        """Return the files of `work` that a merge below it left unresolved."""
         made, kept = self._commit(merge), self._commit(work)
+        beside = tuple(f"~{parent}" for parent in made.parent_ids)
         sides = [self._commit(str(parent)).tree for parent in made.parent_ids]
         marked = {
             delta.new_file.path
             for delta in sides[0].diff_to_tree(made.tree).deltas
-            if _marks(kept.tree, delta.new_file.path)
+            if (
+                delta.new_file.path.endswith(beside)
+                and blob_in(kept.tree, delta.new_file.path)
+            )
+            or _marks(kept.tree, delta.new_file.path)
             & _marks(made.tree, delta.new_file.path).difference(
                 *(_marks(side, delta.new_file.path) for side in sides)
             )

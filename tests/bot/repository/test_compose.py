@@ -279,6 +279,20 @@ def test_markers_that_are_left_are_found(history: History, composer: Composer) -
     assert composer.left_over(forked.merge, forked.work) == ()
 
 
+def test_a_file_against_a_folder_is_named_as_it_was_and_is_not_left(
+    history: History, composer: Composer
+) -> None:
+    base = history.commit(BASE)
+    folder = history.commit(BASE | {"new/x": b"1\n"}, base)
+    file = history.commit(BASE | {"new": b"2\n"}, base)
+    merge = composer.unresolved(piece(base, file, folder))
+    work = history.commit(BASE | {"new/x": b"12\n"}, merge)
+
+    assert composer.build("squash", piece(base, file, folder)) == Conflicted(("new",))
+    assert composer.left_over(merge, merge) == (f"new~{file}",)
+    assert composer.left_over(merge, work) == ()
+
+
 def test_what_lands_is_a_merge_of_both_tips_without_the_markers(
     history: History, composer: Composer
 ) -> None:
