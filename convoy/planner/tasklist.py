@@ -19,7 +19,14 @@ from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
 from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
 from convoy.planner.issue_text import Item, checklist, intake, reference_in
-from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
+from convoy.planner.marks import (
+    WITHOUT_NUMBER,
+    Known,
+    Marked,
+    items_by_issue,
+    left_out,
+    marked,
+)
 from convoy.text import clean, counted, cut, did_you_mean
 from grite.errors import BratError
 
@@ -294,6 +301,11 @@ def plan_remarks(
                     f"task {item.number} names {step['words'].strip()} among its "
                     "steps, but its agent does not see that issue's text"
                 )
+        told += (
+            f"task {item.number}: {words} is taken for words, not for an order: write "
+            "`(after NUMBER)` at the end of the line"
+            for words in WITHOUT_NUMBER.findall(marks.text)
+        )
         numbers = (n for n in marks.of("after") if n.startswith(("#", "\uff03")))
         for number in (int(written[1:]) for written in numbers):
             if number not in issues and number > known.most:

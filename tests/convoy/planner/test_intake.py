@@ -122,6 +122,16 @@ def test_paths_may_hold_spaces_and_full_width_signs(
             "(1) a (2) b",
         )
     ),
+    *(
+        (
+            f"- [ ] a\n- [ ] b {order} c\n- [ ] d `(after x)`, after b (after 2)",
+            (
+                f"task 2: {order} is taken for words, not for an order: write "
+                "`(after NUMBER)` at the end of the line"
+            ),
+        )
+        for order in ("(Depends on: a)", "(after 1)")
+    ),
     ("It fails:\n1. Open it\n2. Click", ""),
     ("- [ ] a 1. b 2. c\n- [ ] b (after 1) paths: a.py", ""),
 )
