@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from brat.commands.command_line import command_line
 from brat.commands.mcp_server import typed
+from brat.commands.start_convoy import title_of
 from brat.terminal.console import from_here, name_repository
 from grite.errors import BratError
 from tests.world.cases import looped
@@ -76,6 +77,15 @@ def test_wherever_it_is_told_there_is_no_traceback(
     assert b"Exception ignored" not in done.stderr
     assert told in done.stderr
     assert done.returncode == status
+
+
+@looped(
+    *(("# Add it\n\nWords", "Add it"), ("> ### 1. Add it\nmore", "Add it")),
+    *(("```python\nx = 1\n```\nFix", "x = 1"), ("---\n- [ ] One (after 1)\n", "One")),
+    *(("#12 fails", "#12 fails"), ("`a` fails", "`a` fails"), ("```", "```")),
+)
+def test_a_title_is_the_first_line_that_says_something(text: str, title: str) -> None:
+    assert title_of(text) == title
 
 
 async def test_a_text_that_is_too_long_for_a_command_is_said(tmp_path: Path) -> None:
