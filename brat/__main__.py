@@ -6,7 +6,11 @@ import os
 import sys
 from contextlib import suppress
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+_OF_THE_MACHINE = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EIO),
+    *(errno.EROFS, errno.EACCES, errno.EPERM),
+)
+"""What makes files unusable and is not for us to mend."""
 _OF_A_REPOSITORY = (
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"),
     *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE"),
@@ -75,9 +79,12 @@ def main() -> None:
         if (error.errno, error.filename) == (errno.ENOENT, None):  # as of `getcwd`
             _say("brat: the current folder no longer exists: change to another one")
             sys.exit(1)
-        if error.errno not in _FULL:
+        if (error.errno, error.filename) == (errno.ENOENT, "git"):
+            _say("brat: git is not on the PATH: install it")
+            sys.exit(1)
+        if error.errno not in _OF_THE_MACHINE:
             raise
-        _say(f"brat: cannot write {error.filename or 'the output'}: {error.strerror}")
+        _say(f"brat: cannot use {error.filename or 'the output'}: {error.strerror}")
         # What is left of it would be written at the end, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -88,6 +88,17 @@ class GitFailed(BratError):
         super().__init__(f"{what} {said}")
 
 
+NO_SPACE: Final = "No space left on device"
+_FULL: Final = NO_SPACE, "Disk quota exceeded", "Out of diskspace"
+"""As the system says it, and git of a pack."""
+
+
+def is_disk_full(said: Exception | str) -> bool:
+    """Whether there was no room for what we wrote, or git."""
+    text = said.stderr if isinstance(said, GitFailed) else str(said)
+    return any(each in text for each in _FULL)
+
+
 class Rejected(GitFailed):
     """The remote will not take a push, and pushing the same again will not help."""
 

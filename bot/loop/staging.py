@@ -22,6 +22,7 @@ from convoy import owed as actions
 from convoy.owed.owed import owed_actions
 from convoy.rules.starting import PASSING, is_kept, moment
 
+_SOON: Final = PASSING - {"day"}
 PASSES: Final = 20
 """More than any chain of actions needs; the next push carries any actions left."""
 
@@ -52,7 +53,7 @@ def owes(context: BotContext) -> bool:
         "mayor": any(not task.number for task in running)
         or any(c.mayor is not None and c.mayor.state == "queued" for c in live),
         "witness": any(task.number for task in running)
-        or any(t.not_before and not is_kept(c, t, at, PASSING) for c, t in tasks),
+        or any(t.not_before and not is_kept(c, t, at, _SOON) for c, t in tasks),
         "refinery": any(t.candidate and not t.waits_aside for _, t in tasks)
         or any(c.sync.candidate or (c.candidate and not c.landing_waits) for c in live),
     }

@@ -47,6 +47,7 @@ NAMELESS: Final = "Work of an agent\n"
 _FORM: Final = ("-z", "--name-only", "--no-messages", "--allow-unrelated-histories")
 _CONFLICTS: Final = 1
 _CONFLICTS_MOST: Final = 1_000
+_DAY_S: Final = 24 * 3_600
 _ATTRIBUTES_BYTES: Final = 100_000
 """Bytes; a longer file of attributes is left alone."""
 _MERGED_BYTES: Final = 100_000
@@ -80,6 +81,9 @@ def _merged_by_git(
     made, *paths = done.stdout.decode(errors="surrogateescape").split("\0")
     # A path that is not UTF-8 has lone surrogates, which no event can carry.
     shown = {path.encode(errors="replace").decode() for path in paths if path}
+    # So git calls a file whose name is a folder's on the other side.
+    for side in (ours, theirs):
+        shown = {path.removesuffix(f"~{side}") for path in shown}
     return pygit2.Oid(hex=made), tuple(sorted(shown))
 
 
@@ -267,13 +271,18 @@ class Composer:
         return self._write(bot, bot, piece.message, tree, parents)
 
     def left_over(self, merge: str, work: str) -> tuple[str, ...]:
-        """Return the files of `work` in which markers of a merge below it are left."""
+        """Return the files of `work` that a merge below it left unresolved."""
         made, kept = self._commit(merge), self._commit(work)
+        beside = tuple(f"~{parent}" for parent in made.parent_ids)
         sides = [self._commit(str(parent)).tree for parent in made.parent_ids]
         marked = {
             delta.new_file.path
             for delta in sides[0].diff_to_tree(made.tree).deltas
-            if _marks(kept.tree, delta.new_file.path)
+            if (
+                delta.new_file.path.endswith(beside)
+                and blob_in(kept.tree, delta.new_file.path)
+            )
+            or _marks(kept.tree, delta.new_file.path)
             & _marks(made.tree, delta.new_file.path).difference(
                 *(_marks(side, delta.new_file.path) for side in sides)
             )
@@ -303,13 +312,16 @@ class Composer:
         parents = [piece.onto, taken]
         return self._write(author, _bot(piece.at), piece.message, tree, parents)
 
-    def inert(self, base: str, work: str, target: str | None = None) -> str:
+    def inert(self, base: str, work: str, target: str | None = None, *, at: int) -> str:
         """Return `work` as brat's, with messages that no forge acts on; deterministic.
 
-        An agent could write any name into a commit. Those that `target` holds are not
-        its own and stay. The result is `work` itself if all of `base..work` is brat's
-        and inert already, and everybody reads it alike.
+        An agent could write any name and time into a commit. Those that `target` holds
+        are not its own and stay. The result is `work` itself if all of `base..work` is
+        brat's and inert already, and everybody reads it alike. A time before the base's
+        or a day after `at`, unix ms, becomes that of `at`.
         """
+        now = at // 1000
+        likely = range(self._commit(base).committer.time, now + _DAY_S)
         made: dict[str, str] = {}
         landed = [target] if target and target in self._repo else []
         for commit in self._commits(base, work, *landed):
@@ -319,7 +331,7 @@ class Composer:
             message = text.inert(said)
             if not message.strip():
                 message = NAMELESS
-            own = _as_brat(commit)
+            own = _as_brat(commit, likely, now)
             is_kept = message == said and parents == old
             is_kept &= own == (commit.author, commit.committer)
             if not (is_kept and is_plain(commit)):
@@ -430,11 +442,15 @@ class Composer:
 
 
 def _as_brat(
-    commit: pygit2.Commit,
+    commit: pygit2.Commit, likely: range | None = None, now: int = 0
 ) -> tuple[pygit2.Signature, pygit2.Signature]:
-    """Return brat as the author and as the committer, at the same times."""
-    at = ((each.time, each.offset) for each in (commit.author, commit.committer))
-    author, committer = (pygit2.Signature(*BOT, *when) for when in at)
+    """Return brat as the author and as the committer, at the same times, if likely."""
+    author, committer = (
+        pygit2.Signature(*BOT, each.time, each.offset)
+        if likely is None or each.time in likely
+        else pygit2.Signature(*BOT, now, 0)
+        for each in (commit.author, commit.committer)
+    )
     return author, committer
 
 

@@ -50,7 +50,11 @@ def build_sync(draft: BotDraft, action: owed.BuildSync) -> None:
     made: str | Conflicted
     if draft.bot.composer.is_ancestor(target, tip):
         made = tip
-    elif not convoy.sync.judged and draft.bot.composer.is_ancestor(tip, target):
+    elif not convoy.sync.judged and (
+        draft.bot.composer.is_ancestor(tip, target)
+        # Its people have rewritten it: what they took out is not to come back.
+        or (convoy.given is None and tip == landing.target_taken_in(convoy))
+    ):
         made = target
     else:
         piece = _taking_in(convoy, convoy.target, target, tip)

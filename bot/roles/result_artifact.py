@@ -61,7 +61,11 @@ class Unfinished(Unacceptable):
     """The artifact has no result.json: the witness died before writing it."""
 
     def __init__(
-        self, claims: tuple[Event, ...], used: bytes, bundles: tuple[bytes, ...]
+        self,
+        claims: tuple[Event, ...],
+        used: bytes,
+        bundles: tuple[bytes, ...],
+        why: str,
     ) -> None:
         super().__init__("the artifact has no result.json")
         self.claims = claims
@@ -70,10 +74,12 @@ class Unfinished(Unacceptable):
         """The session's usage.jsonl, which may be cut anywhere."""
         self.bundles = bundles
         """The bundles of its work until then, the newest first, unchecked."""
+        self.why = why
+        """What its machine lacked; empty: nobody knows."""
 
 
 class TurnedAway(Unacceptable):
-    """The job took the hand-off from nobody, so no session began; the message says why.
+    """The job had no task or no room, so no session began; the message says why.
 
     Another attempt would meet the same until a person changes what the job is told.
     """
@@ -170,17 +176,20 @@ def opened(
         actor: the only actor (hex) whose events it may hold.
 
     Raises:
-        TurnedAway: its job took the hand-off from nobody.
+        TurnedAway: its job began no session.
         Unfinished: it has no result.json.
         Unacceptable: it failed any other check.
     """
     with tempfile.TemporaryDirectory(prefix="brat-intake-") as folder:
         files = _unpacked(data, Path(folder))
-        if set(files) == {_TURNED_AWAY}:
+        why = ""
+        if _TURNED_AWAY in files:
             told = _checked(_Reason, files[_TURNED_AWAY])
             if told.session != session:
                 raise Unacceptable(f"the job belongs to session {told.session[:80]!r}")
-            raise TurnedAway(told.why)
+            why = told.why
+            if len(files) == 1:
+                raise TurnedAway(why)
         claims = _claims(files.get(_EVENTS), session, actor)
         if _RESULT not in files:
             left = (files[name] for name in (_BUNDLE, _CHECKPOINT) if name in files)
@@ -190,7 +199,7 @@ def opened(
             if _USAGE in files:
                 with files[_USAGE].open("rb") as source:
                     used = source.read(_SMALL_BYTES)
-            raise Unfinished(claims, used, bundles)
+            raise Unfinished(claims, used, bundles, why)
         result = _checked(Result, files[_RESULT])
         if (result.session, result.nonce) != (session, nonce):
             raise Unacceptable(f"the result is another run's: {result.session[:80]!r}")

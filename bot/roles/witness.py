@@ -341,11 +341,13 @@ def collect(draft: BotDraft, action: Collect, got: bytes | str) -> None:
     except result_artifact.Unfinished as error:
         draft.claim(error.claims)
         price = convoy.settings.engines[task.spec.engine].price
-        _lose(ended, LOST, priced(*usage_noted(error.used), price), error.bundles)
+        used = priced(*usage_noted(error.used), price)
+        _lose(ended, error.why or LOST, used, error.bundles, told=bool(error.why))
+        if error.why:
+            ended.block(error.why)
     except result_artifact.TurnedAway as error:
-        why = f"The task's job did not receive a valid hand-off. {error}"
-        ended.refuse("setup", why)  # it never began: that costs no attempt
-        ended.block(why)
+        ended.refuse("setup", str(error))  # it never began: that costs no attempt
+        ended.block(str(error))
     except result_artifact.Unacceptable as error:
         ended.refuse("refused", str(error))
 
@@ -390,8 +392,13 @@ def _lose(
     why: str,
     usage: Usage | None = None,
     bundles: tuple[bytes, ...] = (),
+    *,
+    told: bool = False,
 ) -> None:
-    """End the attempt and keep its half-done work, of `bundles` the newest usable."""
+    """End the attempt and keep its half-done work, of `bundles` the newest usable.
+
+    `told`: the session itself says why, which is its machine's fault.
+    """
     left = said = ""
     if not kind_of(ended.task.spec).answer:
         left, said = _salvaged(ended, bundles)
@@ -400,7 +407,7 @@ def _lose(
     lost = copied(
         ending.LoseSession,
         ended.which,
-        cause="setup" if ended.called_off else "lost",
+        cause="setup" if told or ended.called_off else "lost",
         why=f"{why}; {fit_text(said)}" if said else why,
         usage=usage or Usage(),
         left=left,
@@ -502,7 +509,8 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
     else:
         ended.note(result)
         target = ended.draft.refs.get(ids.HEADS + ended.convoy.target)
-        inert = ended.draft.bot.composer.inert(ended.root, commit, target)
+        composer, now = ended.draft.bot.composer, ended.draft.now
+        inert = composer.inert(ended.root, commit, target, at=now)
         _accept(ended, result, inert, patch.files)
 
 

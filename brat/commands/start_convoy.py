@@ -190,6 +190,21 @@ _ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])(?:\s+\[[ xX]\])?\s+(?=\S)")
 """How an item of a list begins."""
 
 
+_DRESS: Final = re.compile(r"^(?:[ \t]*(?:#{1,6}[ \t]|>|```.*))+[ \t]*", re.MULTILINE)
+"""What begins a heading or a quotation, or a whole line around code."""
+
+
+def title_of(text: str) -> str:
+    """Return the first line that says something, shortened."""
+    lines = _DRESS.sub("", text).split("\n")
+    first = next((line for line in lines if line.strip("`#>-*+ \t")), text).strip()
+    if bullet := _ITEM.match(first):
+        rest = (first[bullet.end() :],)
+        item = Item(number=1, done=False, lines=rest, lead=1, quoted=frozenset())
+        first = marked(item).text  # as its task is called
+    return shortened(first, TITLE_CHARS)
+
+
 async def _asked_issue(
     here: Local, text: str, comment: str, title: str
 ) -> tuple[int, bool]:
@@ -199,12 +214,7 @@ async def _asked_issue(
     instead of labelling it, if any. Without a title it is the text's first line,
     shortened.
     """
-    first, _, _ = text.strip().partition("\n")
-    if bullet := _ITEM.match(first):
-        lines = (first[bullet.end() :],)
-        item = Item(number=1, done=False, lines=lines, lead=1, quoted=frozenset())
-        first = marked(item).text  # as its task is called
-    title = title or shortened(first, TITLE_CHARS)
+    title = title or title_of(text)
     label = here.loop.context.settings.label
     labels = () if comment else (label,)
     state = here.reader().read()

@@ -53,8 +53,7 @@ def next_role(
     works = any(not (c.waits_aside or t.waits_aside) for c, t in state.running())
     tasks = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
     if works or any(
-        not is_kept(convoy, task, at, ("turn", "vendor", "day"))
-        for convoy, task in tasks
+        not is_kept(convoy, task, at, ("turn", "vendor")) for convoy, task in tasks
     ):
         found.append("witness")
     if "refinery" not in done and any(

@@ -273,15 +273,29 @@ def landed_commands(checkout: Checkout, known: Registration) -> tuple[list[str],
     home = None if is_on else worktree_on(checkout.top, name)
     inside = home is None and bare.is_relative_to(checkout.top)
     where = str(bare.relative_to(checkout.top) if inside else bare)
-    command, is_on = ["git", *(("-C", str(home)) if home else ())], is_on or bool(home)
+    command = ["git", *_allowing_files(checkout.top)]
+    fetch = [*command, "fetch", where]
+    command += ("-C", str(home)) if home else ()
+    is_on = is_on or bool(home)
     is_tag = tip_of(bare, f"refs/tags/{name}") is not None  # which git would take
     source = f"refs/heads/{name}" if is_tag else name
     if branches_apart(checkout, known).own:
         rebase = [*command, "pull", "--rebase", where, source]
         return (rebase,) if is_on else (["git", "switch", name], rebase)
     if not is_on:
-        return (["git", "fetch", where, f"{source}:{source}"],)
+        return ([*fetch, f"{source}:{source}"],)
     return ([*command, "pull", "--ff-only", where, source],)
+
+
+def _allowing_files(top: Path) -> tuple[str, ...]:
+    """Return what lets git fetch from this machine, if the person's own git does not.
+
+    It is git's default: https://git-scm.com/docs/git-config (protocol.allow)
+    """
+    settings = _opened(top).config
+    names = "protocol.file.allow", "protocol.allow"
+    rule = next((settings[name] for name in names if name in settings), "")
+    return ("-c", "protocol.file.allow=user") if rule == "never" else ()
 
 
 def worktree_on(top: Path, branch: str) -> Path | None:

@@ -11,10 +11,9 @@ from typing import Final, TypeVar
 import msgspec
 
 from brat.forge.resources.forge_records import Issue, Label
-from brat.repository.registration import FORGE_FOLDER
+from brat.repository.registration import FORGE_FOLDER, RECORDS, damaged
 from convoy.events.hold_events import NO_LABEL
 from convoy.views.interventions import LabelledIssue
-from grite.errors import BratError
 
 
 def forge_in_use(folder: Path) -> bool:
@@ -32,14 +31,13 @@ def forge_in_use(folder: Path) -> bool:
 
 LABEL: Final = "brat"
 """Asks for a convoy on the local forge."""
-_FILE: Final = "forge/forge.sqlite"
 _READ: Final = "SELECT body FROM records WHERE kind = ? ORDER BY id"
 _Kind = TypeVar("_Kind")
 
 
 def labelled_issues(folder: Path) -> tuple[LabelledIssue, ...]:
     """Return the open issues of the forge in brat's folder that ask for a convoy."""
-    file = folder / _FILE
+    file = folder / RECORDS
     if not file.exists():
         return ()
     try:
@@ -47,7 +45,7 @@ def labelled_issues(folder: Path) -> tuple[LabelledIssue, ...]:
             names = {each.id: each.name for each in _records(store, Label)}
             issues = _records(store, Issue)
     except (sqlite3.Error, msgspec.MsgspecError) as error:
-        raise BratError(f"{file} cannot be read: {error}") from error
+        raise damaged(folder, error) from error
     found = []
     for issue in issues:
         has = {names.get(number, "").casefold() for number in issue.labels}

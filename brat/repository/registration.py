@@ -8,6 +8,8 @@ forge's records that it names.
 import os
 import secrets
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -38,6 +40,7 @@ NO_REPOSITORY: Final = (
 )
 BOT: Final = "brat[bot]"
 FORGE_FOLDER: Final = "forge"
+RECORDS: Final = f"{FORGE_FOLDER}/forge.sqlite"
 BOT_FOLDER: Final = "bot"
 
 
@@ -134,11 +137,9 @@ def register(folder: Path, source: Source) -> Registration:
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with turn(folder):  # two first commands may begin at once
-        found = known(folder)
+        found = known(folder) if (folder / RECORDS).exists() else None
         if found is None or found.branch != source.branch:
-            from brat.forge.storage.forge_state import Forge
-
-            with Forge(folder / FORGE_FOLDER) as forge:
+            with _opened(folder) as forge:
                 found = found or _made(forge, source)
                 if found.branch != source.branch:
                     forge.turn_to(found.repository, source.path, source.branch)
@@ -149,10 +150,31 @@ def register(folder: Path, source: Source) -> Registration:
 
 def set_ci(folder: Path, registration: Registration, ci: Ci) -> None:
     """Tell the forge how candidates are judged; only while no process serves it."""
+    with _opened(folder) as forge:
+        if forge.repository(registration.repository) is None:
+            raise damaged(folder, f"{registration.repository} is missing")
+        forge.set_ci(registration.repository, ci)
+
+
+def damaged(folder: Path, why: object) -> BratError:
+    """Return what to say of a forge's records that are lost."""
+    return BratError(
+        f"{folder / RECORDS} cannot be read: {why}; move it away and run `brat init`, "
+        "which writes a new one; the work and the log are kept, but not the issues"
+    )
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator["Forge"]:
+    from sqlite3 import DatabaseError
+
     from brat.forge.storage.forge_state import Forge
 
-    with Forge(folder / FORGE_FOLDER) as forge:
-        forge.set_ci(registration.repository, ci)
+    try:
+        with Forge(folder / FORGE_FOLDER) as forge:
+            yield forge
+    except DatabaseError as error:
+        raise damaged(folder, error) from error
 
 
 def bare_path(folder: Path, registration: Registration) -> Path:

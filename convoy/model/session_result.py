@@ -43,8 +43,8 @@ left; `nothing`: it reported done and left nothing; `oversized`: it left more th
 land or be kept; `deadline`: it was ended while it
 worked; `hung`: it was ended after it had long said nothing; `crashed`: by a signal or
 an exit status that nothing explains; `cancelled`: the job was; `unstarted`: its program
-was not there; `setup`: `.brat/setup.sh` failed before it was started; all others: the
-trouble that it met."""
+was not there; `setup`: `.brat/setup.sh` failed before it was started, or the disk was
+full; all others: the trouble that it met."""
 
 OUTAGES: Final[frozenset[Outcome]] = frozenset({"rate_limited", "vendor_down"})
 """The vendor's troubles, not the task's: they cost no attempt."""

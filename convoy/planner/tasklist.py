@@ -19,7 +19,14 @@ from convoy.model.records import MOST_TASKS, TaskSpec
 from convoy.model.state import Convoy
 from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
 from convoy.planner.issue_text import Item, checklist, intake, reference_in
-from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
+from convoy.planner.marks import (
+    WITHOUT_NUMBER,
+    Known,
+    Marked,
+    items_by_issue,
+    left_out,
+    marked,
+)
 from convoy.text import clean, counted, cut, did_you_mean
 from grite.errors import BratError
 
@@ -244,6 +251,10 @@ _NEARLY_BOXES: Final = re.compile(
     r"[ \t]*(?=\w)",
     re.MULTILINE,
 )
+_NUMBERED: Final = re.compile(
+    r"(?:[^\n]{0,99}:[ \t])?\s*(?:1[.)]|\(1\))\s.*\s(?:2[.)]|\(2\))\s", re.DOTALL
+)
+"""A text that is a numbered list, unlike a report that has one of steps."""
 _STEP: Final = re.compile(r"\s*[-*+] \[[ xX]\] (?P<words>.*)")
 
 
@@ -264,6 +275,8 @@ def plan_remarks(
     told = [f"this is {article}{found.kind}: {found.why}"] if found.why else []
     if not items and len(_NEARLY_BOXES.findall(text)) > 1:
         told.append("its boxes are not a task list: each must begin with `- [ ] `")
+    elif not items and _NUMBERED.match(text):
+        told.append("its numbers make one task: for several, begin each with `- [ ] `")
     if pictures := len(_PICTURE.findall(text)):
         told.append(
             f"agents do not see its {counted(pictures, 'picture')}: describe what "
@@ -285,6 +298,11 @@ def plan_remarks(
                     f"task {item.number} names {step['words'].strip()} among its "
                     "steps, but its agent does not see that issue's text"
                 )
+        told += (
+            f"task {item.number}: {words} is taken for words, not for an order: write "
+            "`(after NUMBER)` at the end of the line"
+            for words in WITHOUT_NUMBER.findall(marks.text)
+        )
         numbers = (n for n in marks.of("after") if n.startswith(("#", "\uff03")))
         for number in (int(written[1:]) for written in numbers):
             if number not in issues and number > known.most:

@@ -89,7 +89,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def leave_turned_away(path: Path, session: str, why: str) -> None:
-    """Leave a folder that only says why the hand-off was not taken."""
+    """Leave the reason why there is no result, beside whole files only."""
+    for cut_off in path.glob(".*"):
+        cut_off.unlink()
     said = {"v": 1, "session": session, "why": why}
     _write(path, TURNED_AWAY, msgspec.json.encode(said) + b"\n")
 

@@ -14,6 +14,7 @@ bad inputs, 75 if the forge does not answer, 3 if the fault is ours.
 
 import io
 import math
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -34,7 +35,7 @@ from convoy.planner import ANSWER_CHARS, FILE, REPLY
 from convoy.text import cut
 from convoy.text.redaction import Redaction
 from grite import outbound, trusted_programs
-from grite.errors import BratError, Unavailable
+from grite.errors import BratError, Unavailable, is_disk_full
 from grite.git import pair_of
 from runner import engines
 from runner.box.agent_box import BoxReport
@@ -408,6 +409,7 @@ def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
 PROMPTS = "BRAT_TASK_PROMPT", "BRAT_TASK_PROMPT_FILE"
 """The variables by which a job describes its task itself."""
 DONE, NOT_DONE, BAD_INPUT, OUR_FAULT, TRY_LATER = 0, 1, 2, 3, 75
+NO_ROOM = "The disk of the session's machine is full: free up space on it."
 
 
 def run_job(take_over: Callable[[], None] | None = None) -> int:
@@ -442,13 +444,8 @@ def _run_guarded(guard: Callable[[Callable[[], int]], int]) -> int:
         def attended() -> int:
             """Run the session, unless the job is cancelled before its task is known."""
             with Stop() as stop:
-                try:
-                    with stop.leaving_at_once():
-                        task = started or handed_off(inputs, scratch, _now_ms())
-                except NobodySigned as error:
-                    path, name = inputs.result, inputs.session
-                    result_folder.leave_turned_away(path, name, str(error))
-                    raise
+                with stop.leaving_at_once():
+                    task = started or handed_off(inputs, scratch, _now_ms())
                 hidden = Redaction(secrets_of(inputs, task.engine))
                 folder = result_folder.Folder(inputs.result, task, _now_ms)
                 folder.claim(copied(facts.SessionSpawned, task))
@@ -467,7 +464,24 @@ def _run_guarded(guard: Callable[[Callable[[], int]], int]) -> int:
             annotate(inputs, result, is_alone=is_alone)
             return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 
-        return guard(lambda: _told(attended))
+        def told() -> int:
+            """Run the session; leave the reason if it cannot be run, or judged."""
+            path, name = inputs.result, inputs.session
+            try:
+                return attended()
+            except NobodySigned as error:
+                why = f"The task's job did not receive a valid hand-off. {error}"
+                result_folder.leave_turned_away(path, name, why)
+                raise
+            except (BratError, OSError) as error:
+                if not is_disk_full(error):
+                    raise
+                for folder in (scratch, checkout):  # the reason needs room, too
+                    shutil.rmtree(folder, ignore_errors=True)
+                result_folder.leave_turned_away(path, name, NO_ROOM)
+                return _say(NO_ROOM, TRY_LATER)
+
+        return guard(lambda: _told(told))
 
 
 def _told(work: Callable[[], int]) -> int:

@@ -15,6 +15,7 @@ from convoy.kinds import KINDS
 from convoy.model.records import Verdict
 from convoy.model.session_result import Outcome, Trouble
 from convoy.text import counted, full_stop
+from grite.errors import is_disk_full
 from runner.box.supervisor import Ending
 from runner.engines.output_reader import Report
 from runner.workspace.attempt_commits import Work, gate_refusals, too_large
@@ -134,7 +135,7 @@ def _worked(seen: Seen) -> Iterator[Finding]:
     if found := too_large(seen.work, seen.started):
         yield Finding("oversized", " ".join(found))
     for why in (*seen.work.faults, *seen.refusals):
-        yield Finding(ended, why)
+        yield Finding("setup" if is_disk_full(why) else ended, why)
     if seen.ending.survivors:
         left = f"{seen.ending.survivors} of the agent's processes could not be killed."
         yield Finding(ended, left)

@@ -169,9 +169,10 @@ class AttemptCommits(Struct):
         try:
             return self._keep(f"{title}\n\n{trailers}".encode(errors="replace"))
         except (BratError, OSError, ValueError) as error:
-            return Work(
-                faults=(f"The work could not be kept: {str(error).rstrip('.')}.",)
-            )
+            why = str(error).rstrip(".")
+            if errors.is_disk_full(error):  # git may say it in an earlier line
+                why = errors.NO_SPACE
+            return Work(faults=(f"The work could not be kept: {why}.",))
 
     def _leave(self, why: str, paths: Iterable[str]) -> None:
         if found := [*paths]:

@@ -11,7 +11,7 @@ from convoy.text import AUTHOR
 from grite import git
 from tests.bot.history import History
 
-WHO = "{} <{}> 1700000000 +0000".format(*AUTHOR)
+WHO = "{} <{}>".format(*AUTHOR)
 LEVELS = 10
 DEEP = 3_000
 BOMB_BYTES = 8_000_000_000
@@ -55,7 +55,8 @@ class Work:
 
     def on_base(self, tree: str, *parents: str, message: str = "x\n") -> str:
         lines = "".join(f"parent {each}\n" for each in parents or (self.base,))
-        text = f"tree {tree}\n{lines}author {WHO}\ncommitter {WHO}\n\n{message}"
+        who = f"{WHO} {self.history.at(self.base).committer.time} +0000"
+        text = f"tree {tree}\n{lines}author {who}\ncommitter {who}\n\n{message}"
         return self.history.raw("commit", text.encode())
 
     def tree(self, *entries: tuple[str, str, str]) -> str:

@@ -283,6 +283,23 @@ def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> Non
         git(origin, "update-ref", "refs/heads/main", tip)
 
 
+def test_landed_work_is_brought_though_git_may_fetch_no_files(origin: Path) -> None:
+    checkout, known = registered(origin)
+    tip = git(origin, "rev-parse", "HEAD")
+    landed = landed_in(registrations.bare_path(checkout.folder, known))
+
+    for name in ("protocol.file.allow", "protocol.allow"):
+        git(origin, "config", name, "never")
+        for on in ("--create=other", "main"):
+            git(origin, "switch", "--quiet", on)
+            shell(origin, landed_line(checkout, known))
+            assert git(origin, "rev-parse", "refs/heads/main") == landed
+            git(origin, "reset", "--quiet", "--hard", tip)
+            git(origin, "update-ref", "refs/heads/main", tip)
+        git(origin, "branch", "--delete", "other")
+        git(origin, "config", "--unset", name)
+
+
 def test_what_git_does_on_no_branch_is_ended_by_gits_own_command(origin: Path) -> None:
     git(origin, "bisect", "start", "HEAD", "HEAD~1")
     git(origin, "switch", "--quiet", "--detach")

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from brat.commands.command_line import command_line
 from brat.commands.mcp_server import typed
+from brat.commands.start_convoy import title_of
 from brat.terminal.console import from_here, name_repository
 from grite.errors import BratError
 from tests.world.cases import looped
@@ -48,7 +49,9 @@ def test_commands_name_a_repository_that_is_not_here(tmp_path: Path) -> None:
             1,
             b"current folder no longer exists",
         ),
-        ("{brat} mayor --help >/dev/full", 1, b"cannot write the output: No space"),
+        ("{brat} mayor --help >/dev/full", 1, b"cannot use the output: No space"),
+        ("PATH=/none {brat} init", 1, b"git is not on the PATH: install it"),
+        ("ln -s /sys .git/brat; {brat} init", 1, b"/sys"),
         (
             "git init -q \u00fc; PYTHONIOENCODING=ascii {brat} why 1 --repo \u00fc",
             1,
@@ -74,6 +77,15 @@ def test_wherever_it_is_told_there_is_no_traceback(
     assert b"Exception ignored" not in done.stderr
     assert told in done.stderr
     assert done.returncode == status
+
+
+@looped(
+    *(("# Add it\n\nWords", "Add it"), ("> ### 1. Add it\nmore", "Add it")),
+    *(("```python\nx = 1\n```\nFix", "x = 1"), ("---\n- [ ] One (after 1)\n", "One")),
+    *(("#12 fails", "#12 fails"), ("`a` fails", "`a` fails"), ("```", "```")),
+)
+def test_a_title_is_the_first_line_that_says_something(text: str, title: str) -> None:
+    assert title_of(text) == title
 
 
 async def test_a_text_that_is_too_long_for_a_command_is_said(tmp_path: Path) -> None:

@@ -92,6 +92,23 @@ async def test_the_token_of_a_run_reads_and_dies_with_it(serve: Serve) -> None:
         assert here.forge.store.tokens.get(token.id) is None
 
 
+async def test_a_result_that_cannot_be_packed_ends_the_run_and_not_the_forge(
+    serve: Serve,
+) -> None:
+    async with serve(hasty("wait")) as here:
+        run = await dispatch(here)
+        await said(here, run, "waiting")
+        folder = here.forge.folder / "runs" / str(run)
+        (folder / "result").mkdir()
+        (folder / "result/result.json").write_text("{}")
+        (folder / "artifacts").rmdir()
+
+        await here.post(f"actions/runs/{run}/cancel")
+
+        assert (await ended(here, run))["conclusion"] == "cancelled"
+        assert (await here.get(f"actions/runs/{run}/artifacts"))["artifacts"] == []
+
+
 async def test_a_program_that_is_not_there_is_said_so(serve: Serve) -> None:
     async with serve(How(("/nowhere/at-all",))) as here:
         run = await dispatch(here)

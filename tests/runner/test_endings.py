@@ -1,5 +1,6 @@
 """How agents end: by themselves, badly, late, not at all."""
 
+import json
 import math
 import os
 import re
@@ -14,6 +15,7 @@ import pytest
 
 from convoy.model.records import Limits
 from runner.box.supervisor import Order, Stop, Stream, supervise
+from runner.session.session_run import NO_ROOM
 from tests.runner.job import Forge, git
 from tests.world.patience import patient
 from tests.world.program import ran
@@ -159,6 +161,31 @@ def test_a_full_disk_is_survived_and_what_is_lost_is_said(
 
     assert left.result["conclusion"] == "failure", left.err
     assert "space" in left.result["why"].lower()
+    assert left.result["outcome"] == "setup", left.result["why"]
+    assert not is_left(forge)
+
+
+ONE_DISK = """
+kept=$BRAT_RESULT; disk=$RUNNER_TEMP/disk; mkdir -p "$disk"
+mount -t tmpfs -o size=3m none "$disk"
+export BRAT_RESULT="$disk/result" RUNNER_TEMP="$disk/temp" GITHUB_WORKSPACE="$disk/work"
+"$@"; status=$?; cp -r "$BRAT_RESULT" "$kept"; exit $status
+"""
+
+
+@pytest.mark.needs("unshare")
+def test_a_disk_without_room_for_the_result_is_what_the_result_says(
+    forge: Forge,
+) -> None:
+    fill = "head -c 9999999 /dev/urandom > f; echo much; true"
+    env = forge.environment(forge.hand_off(forge.started("sh", "-c", fill)))
+    left = forge.run_on(("unshare", "-Urm", "sh", "-c", ONE_DISK, "sh"), env)
+
+    assert left.status == 75, left.err
+    assert "result.json" not in left.names
+    assert not [name for name in left.names if name.startswith(".")]
+    told = json.loads((left.folder / "turned-away.json").read_bytes())
+    assert (told["session"], told["why"]) == ("fix-login-7/2/1", NO_ROOM)
     assert not is_left(forge)
 
 

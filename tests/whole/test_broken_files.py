@@ -14,6 +14,7 @@ from tests.world.words import engine, project
 pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
 CONFIG = ".brat/config.toml"
 REGISTRATION = ".git/brat/registration.json"
+RECORDS = ".git/brat/forge/forge.sqlite"
 START = "brat mayor start --task Anything"
 MOVED = "move it away and run `brat init`, which writes a new one"
 BROKEN: dict[str, tuple[Callable[[Terminal], object], tuple[str, ...], str]] = {
@@ -43,6 +44,23 @@ BROKEN: dict[str, tuple[Callable[[Terminal], object], tuple[str, ...], str]] = {
         f"{REGISTRATION} cannot be read: Is a directory; {MOVED}",
     ),
 }
+
+
+def test_lost_records_of_the_forge_are_said_and_made_anew(terminal: Terminal) -> None:
+    written(terminal, CONFIG, engine("true").encode())
+    for why in ("file is not a database", "project is missing"):
+        written(terminal, RECORDS, b"noise" * 1000 if "not" in why else b"")
+        for beside in (terminal.cwd / RECORDS).parent.glob("forge.sqlite-*"):
+            beside.unlink()
+
+        said = terminal.type(START)
+
+        assert said.status == 1
+        assert f"{RECORDS} cannot be read: " in said.err
+        assert f"{why}; {MOVED}" in said.err
+        (terminal.cwd / RECORDS).unlink()
+        terminal.done("brat init")
+        assert "opened issue #" in terminal.type(f"{START} --plan-only").err
 
 
 def written(terminal: Terminal, name: str, content: bytes) -> None:

@@ -49,6 +49,16 @@ def test_1_when_a_task_fails_and_a_person_may_give_it_up(tmp_path: Path) -> None
     assert kinds >= {"work.refused", "task.blocked", "task.dropped"}
 
 
+def test_1_when_the_days_budget_is_spent(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("true", "[budget]\nday = 0\n"))
+
+    said = terminal.type(f"{HEADLESS} --timeout 2m")
+
+    assert said.status == 1
+    assert any("today's budget of $0.00 is used up" in line for line in said.lines)
+    assert not said.after("next: ")
+
+
 def test_2_when_it_is_not_used_as_it_should_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

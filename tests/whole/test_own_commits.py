@@ -79,3 +79,21 @@ def test_what_a_person_rewrites_is_taken_until_work_has_landed(tmp_path: Path) -
     assert refused.lines[-1].endswith(mend)
     terminal.done(line)
     assert (terminal.cwd / "words/task_1.py").exists()
+
+
+@pytest.mark.layer("landing")
+def test_what_a_person_takes_out_by_force_does_not_come_back(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal.commit("A password", {"password.txt": "1234\n"})
+    terminal.done("brat init")
+    terminal.done("brat mayor start --task 'Spell words'")
+    terminal.done("git reset --quiet --hard HEAD~1")
+    terminal.commit("Notes", {"NOTES.md": "Meanwhile.\n"})
+
+    terminal.done("brat witness run")
+    terminal.done("brat refinery run")
+
+    terminal.done("brat pull")
+    assert (terminal.cwd / "words/task_1.py").exists()
+    assert not (terminal.cwd / "password.txt").exists()
+    assert "A password" not in terminal.done("git log --format=%s")

@@ -359,7 +359,9 @@ class Starter:
     async def _finish(self, repo: Repository, run: Run, status: int | None) -> None:
         place = self.place(run)
         target = place.artifact(RESULT)
-        digest = await asyncio.to_thread(pack, place.result, target)
+        digest = None
+        with suppress(OSError):  # somebody removed its folder, or the disk is full
+            digest = await asyncio.to_thread(pack, place.result, target)
         if digest is not None:
             self.add_artifact(run, RESULT, digest)
         # To remove it may take long: whoever waits for the run's end is told before.

@@ -4,7 +4,7 @@ import pytest
 
 from bot.repository.commits import Commits
 from bot.repository.compose import Composer, Conflicted, Piece, author_of
-from tests.bot.history import History
+from tests.bot.history import T0, History
 from tests.world.cases import looped
 
 WHO = "Ann <ann@example.org> 1700000000 +0000"
@@ -33,7 +33,7 @@ def test_an_encoding_does_not_carry_an_order_past_the_bot(
     base = history.commit(BASE)
     odd = written(history, base, f"encoding {encoding}\n", ORDER)
 
-    made = Composer(history.path).inert(base, odd)
+    made = Composer(history.path).inert(base, odd, at=T0 * 1000)
 
     assert b"encoding" not in raw(history, made)
     assert history.at(made).raw_message == b"Fixes issue #12 (skip ci) now\n"
@@ -51,7 +51,8 @@ def test_bytes_that_readers_take_for_different_text_are_written_again(
 ) -> None:
     base = history.commit(BASE)
 
-    made = Composer(history.path).inert(base, written(history, base, header, message))
+    odd = written(history, base, header, message)
+    made = Composer(history.path).inert(base, odd, at=T0 * 1000)
 
     assert history.at(made).raw_message == said
     assert b"encoding" not in raw(history, made)

@@ -214,7 +214,7 @@ def test_work_under_other_names_becomes_brats_but_for_what_has_landed(
     both = BASE | {"a": b"2\n", "b": b"2\n"}
     work = history.commit(both, landed, own, message="Both\n", by=BOT)
 
-    made = history.at(composer.inert(base, work, landed))
+    made = history.at(composer.inert(base, work, landed, at=AT))
 
     first, second = made.parents
     assert str(first.id) == landed
@@ -223,7 +223,19 @@ def test_work_under_other_names_becomes_brats_but_for_what_has_landed(
         assert {(who.name, who.email) for who in (each.author, each.committer)} == {BOT}
         assert each.author.time == old.author.time
         assert (each.message, each.tree_id) == (old.message, old.tree_id)
-    assert composer.inert(base, str(made.id), landed) == str(made.id)
+    assert composer.inert(base, str(made.id), landed, at=AT) == str(made.id)
+
+
+@looped(0, T0 - 1, T0 + 25 * 3600, 4_070_908_800)
+def test_no_commit_is_older_than_its_base_or_from_the_future(
+    when: int, history: History, composer: Composer
+) -> None:
+    base = history.commit(BASE)
+    work = history.commit(BASE | {"a": b"2\n"}, base, by=BOT, at=when)
+
+    made = history.at(composer.inert(base, work, at=T0 * 1000))
+
+    assert made.author.time == made.committer.time == T0
 
 
 # --- a merge with git's markers, and what lands once it is resolved -------------------
@@ -255,6 +267,20 @@ def test_the_merge_holds_both_sides_between_markers(
     assert history.files(forked.merge) == {"a": marked, "b": b"1\n"}
     assert composer.unresolved(forked.piece(forked.target, forked.tip)) == forked.merge
     assert composer.target_of(forked.merge) == forked.target
+
+
+def test_a_file_against_a_folder_is_named_as_it_was_and_is_not_left(
+    history: History, composer: Composer
+) -> None:
+    base = history.commit(BASE)
+    folder = history.commit(BASE | {"new/x": b"1\n"}, base)
+    file = history.commit(BASE | {"new": b"2\n"}, base)
+    merge = composer.unresolved(piece(base, file, folder))
+    work = history.commit(BASE | {"new/x": b"12\n"}, merge)
+
+    assert composer.build("squash", piece(base, file, folder)) == Conflicted(("new",))
+    assert composer.left_over(merge, merge) == (f"new~{file}",)
+    assert composer.left_over(merge, work) == ()
 
 
 def test_what_lands_is_a_merge_of_both_tips_without_the_markers(

@@ -259,7 +259,7 @@ async def test_it_blocks_the_task_and_costs_no_attempt(here: Room) -> None:
     assert here.task(1).state == "queued"
 
 
-TURNED = "Commit 1234 is not this job's task: the key that signed it is not allowed."
+TURNED = "The hand-off is not valid: the key that signed it is not allowed."
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
@@ -273,6 +273,20 @@ async def test_a_hand_off_that_was_not_taken_blocks_the_task_with_the_jobs_words
 
     if attempt == 1:
         assert (task.state, task.spent) == ("blocked", 0)
-        assert task.why == f"The task's job did not receive a valid hand-off. {TURNED}"
+        assert task.why == TURNED
     else:
         assert (task.state, task.cause) == ("queued", "refused")
+
+
+async def test_a_session_that_says_what_its_machine_lacked_costs_no_attempt(
+    here: Room, work: Work
+) -> None:
+    half, (_, packed) = half_done(work)
+    told = {"v": 1, "session": f"{NAME}/1/1", "why": "The disk is full."}
+    why = "turned-away.json", json.dumps(told).encode()
+
+    task = await lost(here, why, (CHECKPOINT, packed))
+
+    assert (task.state, task.spent) == ("blocked", 0)
+    assert task.why == "The disk is full."
+    assert there(task.half_done).commit == half

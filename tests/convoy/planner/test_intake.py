@@ -113,7 +113,27 @@ def test_paths_may_hold_spaces_and_full_width_signs(
         "![](https://a.b/c) and <IMG src=x>, not ![code](), [a](https://b.c)",
         "agents do not see its 2 pictures: describe what matters in words",
     ),
-    ("- [ ] a\n- [ ] b (after 1) paths: a.py", ""),
+    *(
+        (text, "its numbers make one task: for several, begin each with `- [ ] `")
+        for text in (
+            "1. a 2. b",
+            "1. a\n2. b (after 1)",
+            "Do: 1) a\n2) b",
+            "(1) a (2) b",
+        )
+    ),
+    *(
+        (
+            f"- [ ] a\n- [ ] b {order} c\n- [ ] d `(after x)`, after b (after 2)",
+            (
+                f"task 2: {order} is taken for words, not for an order: write "
+                "`(after NUMBER)` at the end of the line"
+            ),
+        )
+        for order in ("(Depends on: a)", "(after 1)")
+    ),
+    ("It fails:\n1. Open it\n2. Click", ""),
+    ("- [ ] a 1. b 2. c\n- [ ] b (after 1) paths: a.py", ""),
 )
 def test_boxes_that_make_no_list_and_pictures_are_told(text: str, told: str) -> None:
     assert "\n".join(plan_remarks(text)) == told
