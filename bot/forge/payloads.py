@@ -224,7 +224,17 @@ class Job(Payload):
 
     @property
     def check_run(self) -> int:
-        return _last_number(self.check_run_url or "")
+        """The number of its check run, which is its own where the forge names none."""
+        return _last_number(self.check_run_url or "") or self.id
+
+    @property
+    def is_kept_out(self) -> bool:
+        """Whether no runner took it: a bill, or the rules of its environment."""
+        return self.conclusion == "failure" and self.steps == ()
+
+
+class Annotation(Payload):
+    message: str | None = None
 
 
 class Artifact(Payload):

@@ -146,7 +146,9 @@ async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
         return data
     now = context.clock()
     ended = context.memory.ended.setdefault(action.run, now)
-    return LOST if now - ended >= context.settings.artifact_grace_s * 1000 else None
+    if now - ended < context.settings.artifact_grace_s * 1000:
+        return None
+    return fit_text(await context.github.ci.why_unstarted(action.run)) or LOST
 
 
 def resolution(
