@@ -31,7 +31,7 @@ from bot.text.slash_commands import mentioned
 from convoy.config import Config, ConfigError
 from convoy.events import copied
 from convoy.events.hold_events import NO_LABEL
-from convoy.events.plan_events import ConvoyRequested, SettingsTaken
+from convoy.events.plan_events import ConvoyRequested, SettingsTaken, TargetRenamed
 from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
 from convoy.model.records import Settings
@@ -183,6 +183,16 @@ def take_settings(draft: BotDraft) -> None:
     for convoy in [*draft.state.live()]:
         draft.submit(SettingsTaken(convoy=convoy.name, settings=settings))
     draft.bot.memory.configured = (tip, changed)
+
+
+def follow_default_branch(draft: BotDraft) -> None:
+    """Let convoys whose target was renamed land on it: it was the default branch."""
+    target = draft.bot.mirror.default_branch
+    if ids.HEADS + target not in draft.refs:
+        return
+    for convoy in [*draft.state.live()]:
+        if convoy.given is None and ids.HEADS + convoy.target not in draft.refs:
+            draft.submit(TargetRenamed(convoy=convoy.name, target=target))
 
 
 def _heeded(draft: BotDraft, request: StartRequest) -> bool:
