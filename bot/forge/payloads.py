@@ -151,6 +151,9 @@ class Permission(Payload):
     permission: str = ""
     """GitHub reports maintainers as `write` here."""
     role_name: str = ""
+    """Of a custom role its own name."""
+    maintains: bool = at("user", "permissions", "maintain", default=False)
+    """https://docs.github.com/rest/collaborators/collaborators"""
 
 
 class Dispatched(Payload):

@@ -139,8 +139,7 @@ async def _open_pull(
     for branch in (pull.head.ref, pull.base.ref):
         if own := ids.clashing(branch):
             raise NotPossible(f"{code_span(own)} is reserved for brat's branches")
-    here = context.bot.github.repository
-    is_here = pull.head.repo is not None and pull.head.repo.full_name == here
+    is_here = pull.head.repo == pull.base.repo
     return pull, GivenPull(
         number=pull.number,
         head=pull.head.sha,
