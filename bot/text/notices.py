@@ -11,6 +11,7 @@ from convoy.kinds import may_be_too_much
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Push
 from convoy.rules.people import Need
+from convoy.rules.turns import dropped_needs
 from convoy.text import counted, full_stop, inline, posted
 
 UNVOUCHED: Final = (
@@ -265,5 +266,6 @@ def _unblocking(convoy: Convoy, task: Task | None) -> str:
     parts = ""
     if may_be_too_much(convoy, task):
         parts = f" To split it into parts, say `/brat split {task.number} -- LIST`."
-    retry, drop = f"`/brat retry {task.number}`", f"`/brat drop {task.number}`"
-    return f"{why} Say {retry} or {drop}.{parts}"
+    words = ["retry", "drop"][bool(dropped_needs(convoy, task)) :]
+    say = " or ".join(f"`/brat {word} {task.number}`" for word in words)
+    return f"{why} Say {say}.{parts}"
