@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from bot.text.visible_text import code_span
 from convoy.model.records import Reaction
-from convoy.text import clock, posted
+from convoy.text import clock, full_stop, posted
 
 ANSWER_CUT: Final = (
     "The rest of this answer does not fit in one comment. Ask for one thing at a "
@@ -36,7 +36,7 @@ def denied(verb: str, right: str) -> Reply:
 
 
 def malformed(why: str) -> Reply:
-    return Reply("confused", f"{why[:1].upper()}{why[1:].rstrip('.')}.")
+    return Reply("confused", full_stop(f"{why[:1].upper()}{why[1:]}"))
 
 
 MAILED: Final = refused(

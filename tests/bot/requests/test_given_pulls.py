@@ -304,7 +304,7 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(here: Room) 
     assert "`brat/queue/*` is reserved for brat's branches" in own
     assert f"the head is `{here.tip('mine')[:10]}`" in old
     assert "is in the merge queue of `main`" in named
-    assert "is not finished" in again
+    assert "it is already in the merge queue; `/brat cancel` ends that" in again
     await judged(here)
     assert is_merged(here, theirs)
 
