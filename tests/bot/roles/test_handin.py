@@ -20,7 +20,7 @@ from convoy.rules.people import RetryTask
 from tests.bot.hostile import Work
 from tests.bot.lobby import CONFIG
 from tests.bot.result_artifacts import result, zipped
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import EVERYBODY, NAME, Room, room
 from tests.bot.there import there
 from tests.world.github_forge.extension import people
 
@@ -179,6 +179,16 @@ async def test_an_attempt_whose_run_the_forge_did_not_start_says_why(
     await here.pushed(draft)
 
     assert "could not start the run (https://here/77)" in here.task(1).why
+
+
+async def test_an_attempt_whose_run_somebody_deleted_is_lost(here: Room) -> None:
+    here.configure(artifact_grace_s=0)
+    await here.started(1, run=77)
+    here.configure(roles=EVERYBODY)
+
+    await here.swept()
+
+    assert (here.task(1).cause, here.task(1).set_aside) == ("lost", None)
 
 
 @pytest.mark.parametrize("way", ["feed", CHECKPOINT, "work.bundle"])
