@@ -50,7 +50,7 @@ https://docs.github.com/actions/reference/workflows-and-actions/events-that-trig
 """
 _EMPTY: Final = frozenset({"success", "skipped", "neutral", None})
 """Conclusions of a run without jobs that say nothing."""
-_APPROVE: Final = "run {} waits for approval of its environment: {}"
+_APPROVE: Final = "run {} waits for approval or the timer of its environment: {}"
 NO_STEP: Final = (
     "it failed before its first step, as a job does whose environment keeps "
     f"brat/queue/** out: {ONLY_MAIN}"

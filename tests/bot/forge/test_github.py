@@ -48,8 +48,9 @@ async def test_who_may_do_what_is_asked_each_time(
     github: GitHub,
     forge: respx.MockRouter,
 ) -> None:
-    told = {"permission": permission} | ({"role_name": role} if role else {})
-    told |= {"user": {"login": "ann", "permissions": {"maintain": "," in role}}}
+    user = {"login": "ann", "permissions": {"maintain": "," in role}}
+    told = {"permission": permission, "user": user}
+    told |= {"role_name": role} if role else {}
     route = forge.get(f"{REPO}/collaborators/ann/permission").respond(json=told)
     before = route.call_count
 

@@ -191,7 +191,7 @@ async def test_brats_own_jobs_are_no_checks_and_runs_that_wait_for_approval_none
     assert (seen.verdict, seen.names) == ("green", ("unit",))
 
 
-APPROVE = "run 5 waits for approval of its environment: https://here/5"
+APPROVE = "run 5 waits for approval or the timer of its environment: https://here/5"
 WAITS = {"status": "waiting"}
 KEPT_OUT = {"conclusion": "failure", "steps": []}
 NO_STEP = f"deploy: {checks.NO_STEP}"
