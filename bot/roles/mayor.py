@@ -82,8 +82,10 @@ async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | N
     The request brings title and text; of the current issue only the author is used.
     """
     state, is_scheduled = draft.state, request.trigger == "schedule"
-    refused = await refusal(draft.bot, state, request.by, is_scheduled=is_scheduled)
-    if refused is not None:
+    refused = await refusal(
+        draft.bot, state, request.by, is_scheduled=is_scheduled
+    ) or await issue_intake.waits_for_others(draft.bot, state, issue)
+    if refused:
         return refused
     try:
         config = configuration(draft.bot)

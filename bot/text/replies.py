@@ -111,6 +111,14 @@ NO_RIGHT: Final = (
 BOT_STOPPED: Final = "The bot's operator has stopped it. Set the label again later."
 MORE_FAULTS: Final = "`brat config check` lists the other faults."
 NO_PLAN: Final = "The issue cannot be planned as written: {error}."
+TAKEN: Final = (
+    "Task {task} of #{issue} already covers this issue. To give the issue a convoy of "
+    "its own, say `/brat drop {task}` on #{issue}, then add the label here again."
+)
+BLOCKED: Final = (
+    "This issue is blocked by {blockers}. Close what blocks it or remove the "
+    "dependency, then add the label again."
+)
 ASKED_ABOVE: Final = "The issue lacks details. Answer the questions above."
 BAD_CONFIGURATION: Final = "The configuration is not valid: {error}"
 
