@@ -406,7 +406,10 @@ async def _unreported(context: BotContext, convoy: ConvoyRequested) -> str:
     unseen = [each for each in required if each not in seen]
     lacking, jobs = workflows.unreportable(files, unseen)
     said = [notices.unreported(lacking, jobs)] if lacking else []
-    others = (each for each in required if each not in named)
+    others = [each for each in required if each not in named]
+    left_out = workflows.left_out_of_queue(files, others)
+    if rules and rules.queue and left_out:
+        said.append(notices.left_out_of_queue(left_out))
     if picky := workflows.left_out_by_paths(files, others):
         said.append(notices.left_out_by_paths(picky))
     return "\n\n".join(said)

@@ -113,6 +113,15 @@ def left_out_by_paths(checks: Sequence[str]) -> str:
     )
 
 
+def left_out_of_queue(checks: Sequence[str]) -> str:
+    named = ", ".join(map(code_span, checks))
+    return (
+        f"The workflow that reports the required check {named} does not run in the "
+        "merge queue, which would remove the convoy's pull request. Add `merge_group:` "
+        "to its triggers."
+    )
+
+
 def hindered(found: Sequence[str]) -> str:
     listed = "\n".join(f"- {inline(each)}" for each in found)
     return (
