@@ -102,7 +102,8 @@ def _kept(event: str, delivery: Envelope, label: str, login: str) -> inbox.Kept 
         case ReviewDelivery(
             action="submitted", pull_request=Told() as pull, review=Reviewed() as review
         ):
-            return reviewed(pull.number, review, delivery.sender)
+            # Of Copilot the sender has another name, which only deliveries tell.
+            return reviewed(pull.number, review, review.user or delivery.sender)
         case CheckDelivery():
             return _check_action(delivery)
         case Delivery() if event == "issues":

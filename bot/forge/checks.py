@@ -50,10 +50,14 @@ https://docs.github.com/actions/reference/workflows-and-actions/events-that-trig
 """
 _EMPTY: Final = frozenset({"success", "skipped", "neutral", None})
 """Conclusions of a run without jobs that say nothing."""
-_APPROVE: Final = "run {} waits for approval of its environment: {}"
+_APPROVE: Final = "run {} waits for approval or the timer of its environment: {}"
 NO_STEP: Final = (
     "it failed before its first step, as a job does whose environment keeps "
     f"brat/queue/** out: {ONLY_MAIN}"
+)
+NOT_LET: Final = (
+    "GitHub could not start the run ({}): its workflow file has a fault, or Settings, "
+    "Actions, General does not allow what it uses"
 )
 
 
@@ -246,8 +250,7 @@ class Ci(Part):
         """Return the jobs of a run's newest attempt by the ids of their check runs.
 
         A run that ended without any job is one check: its file may be at fault. A job
-        that failed before its first step says nothing of the commit: the rules of its
-        environment, or a bill, kept it from a runner.
+        that failed before its first step says nothing of the commit.
         """
         url = f"{self._repo}/actions/runs/{run.id}/jobs?filter=latest&per_page=100"
         jobs = await self._rest.all(payloads.Job, url, "jobs")
@@ -256,17 +259,42 @@ class Ci(Part):
             return {run.id: whole}
         found = {}
         for job in jobs:
-            is_kept_out = job.conclusion == "failure" and job.steps == ()
-            number = job.check_run or job.id
-            found[number] = replace(
+            said = await self._marked(job) if job.is_kept_out else ""
+            if job.is_kept_out and (not said or "environment" in said):
+                said = NO_STEP
+            found[job.check_run] = replace(
                 whole,
-                id=number,
+                id=job.check_run,
                 name=job.name,
                 status=job.status,
-                conclusion="action_required" if is_kept_out else job.conclusion,
-                text=NO_STEP if is_kept_out else "",
+                conclusion="action_required" if job.is_kept_out else job.conclusion,
+                text=said,
             )
         return found
+
+    async def _marked(self, job: payloads.Job) -> str:
+        """Return what the forge says of a job that no runner took; empty: nothing.
+
+        https://docs.github.com/rest/checks/runs#list-check-run-annotations
+        """
+        url = f"{self._repo}/check-runs/{job.check_run}/annotations?per_page=100"
+        with HIDDEN:
+            found = await self._rest.all(payloads.Annotation, url)
+            return "\n".join(each.message for each in found if each.message)
+        return ""
+
+    async def why_unstarted(self, number: int) -> str:
+        """Return why no runner took a job of a run that ended; empty: one did."""
+        url = f"{self._repo}/actions/runs/{number}"
+        with HIDDEN:
+            run = await self._rest.read(payloads.Run, url)
+            if run.conclusion == "startup_failure":
+                return NOT_LET.format(run.html_url)
+            listed = f"{url}/jobs?filter=latest&per_page=100"
+            for job in await self._rest.all(payloads.Job, listed, "jobs"):
+                if job.is_kept_out:
+                    return await self._marked(job)
+        return ""
 
     async def statuses(self, commit: str, pinned: Container[str] = ()) -> list[Check]:
         """Return the newest commit status of each context and account as a check.

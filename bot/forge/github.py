@@ -138,10 +138,11 @@ class GitHub(Part):
         A custom role counts as the role on which it is based.
         """
         url = f"{self._repo}/collaborators/{quote(login, safe='')}/permission"
-        enough = _RIGHTS[_RIGHTS.index(right) :]
+        enough = {*_RIGHTS[_RIGHTS.index(right) :]}
         with Unless(HTTPStatus.NOT_FOUND):
             answer = await self._rest.read(payloads.Permission, url)
-            return answer.permission in enough or answer.role_name in enough
+            roles = {answer.permission, answer.role_name}
+            return bool(roles & enough) or (answer.maintains and right != "admin")
         return False
 
     async def open_issue(

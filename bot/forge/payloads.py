@@ -151,6 +151,9 @@ class Permission(Payload):
     permission: str = ""
     """GitHub reports maintainers as `write` here."""
     role_name: str = ""
+    """Of a custom role its own name."""
+    maintains: bool = at("user", "permissions", "maintain", default=False)
+    """https://docs.github.com/rest/collaborators/collaborators"""
 
 
 class Dispatched(Payload):
@@ -224,7 +227,17 @@ class Job(Payload):
 
     @property
     def check_run(self) -> int:
-        return _last_number(self.check_run_url or "")
+        """The number of its check run, which is its own where the forge names none."""
+        return _last_number(self.check_run_url or "") or self.id
+
+    @property
+    def is_kept_out(self) -> bool:
+        """Whether no runner took it: a bill, or the rules of its environment."""
+        return self.conclusion == "failure" and self.steps == ()
+
+
+class Annotation(Payload):
+    message: str | None = None
 
 
 class Artifact(Payload):

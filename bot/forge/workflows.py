@@ -11,7 +11,7 @@ https://docs.github.com/actions/reference/security/secure-use
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal
 
@@ -214,13 +214,40 @@ def left_out_by_paths(
 
     https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks#handling-skipped-but-required-checks
     """
+    return _only_from(files, required, lambda file: file.leaves_out)
+
+
+_QUEUED: Final = ("gh-readonly-queue/main/pr-1-c0ffee",)
+"""A branch of the forge's merge queue."""
+
+
+def left_out_of_queue(
+    files: Mapping[str, str], required: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the required checks of which nothing comes in the forge's merge queue.
+
+    https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue#triggering-merge-group-checks-with-github-actions
+    """
+    return _only_from(
+        files,
+        required,
+        lambda file: not ("merge_group" in file.on or file.starts_on("push", _QUEUED)),
+    )
+
+
+def _only_from(
+    files: Mapping[str, str],
+    required: Iterable[str],
+    is_so: Callable[[WorkflowFile], bool],
+) -> tuple[str, ...]:
+    """Return the checks that only such files report."""
     parsed = _all_parsed(files).values()
-    reports = [(job.check, file.leaves_out) for file in parsed for job in file.jobs]
-    picky = {
-        each: [is_so for check, is_so in reports if re.fullmatch(check, each)]
+    reports = [(job.check, is_so(file)) for file in parsed for job in file.jobs]
+    found = {
+        each: [such for check, such in reports if re.fullmatch(check, each)]
         for each in required
     }
-    return tuple(each for each, found in picky.items() if found and all(found))
+    return tuple(each for each, such in found.items() if such and all(such))
 
 
 def _texts(value: object) -> Iterator[str]:

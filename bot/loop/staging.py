@@ -71,6 +71,7 @@ async def stage(draft: BotDraft, only: frozenset[str] | None = None) -> None:
     draft.only = only
     witness.note_heard(draft)
     mayor.take_settings(draft)
+    mayor.follow_default_branch(draft)
     done: set[actions.Action] = set()
     known: set[str] = set()
     for _ in range(PASSES):

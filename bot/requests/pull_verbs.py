@@ -38,11 +38,13 @@ async def _open_pull(
     convoy = convoy_of(context.draft.state, number)
     if convoy is not None and convoy.given is None:
         raise NotPossible(f"this is part of {convoy.name}, which lands automatically")
+    if convoy is not None and not convoy.ended:
+        state = "in the merge queue" if convoy.lands_given else "being worked on"
+        raise NotPossible(f"it is already {state}; `/brat cancel` ends that")
     for branch in (pull.head.ref, pull.base.ref):
         if own := ids.clashing(branch):
             raise NotPossible(f"{code_span(own)} is reserved for brat's branches")
-    here = context.bot.github.repository
-    is_here = pull.head.repo is not None and pull.head.repo.full_name == here
+    is_here = pull.head.repo == pull.base.repo
     return pull, GivenPull(
         number=pull.number,
         head=pull.head.sha,

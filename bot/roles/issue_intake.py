@@ -32,7 +32,7 @@ from convoy.model.records import NamedIssue, SubIssue
 from convoy.model.state import Convoy, State
 from convoy.planner import marks, own_words
 from convoy.planner.issue_text import intake, questions
-from convoy.rules.sub_issues import MOST_SUB_ISSUES, tasks_of
+from convoy.rules.sub_issues import MOST_SUB_ISSUES, task_for, tasks_of
 from convoy.text.redaction import redacted
 from grite.errors import BratError, Unavailable
 
@@ -229,6 +229,21 @@ async def read_list(
     if remarks and not found:
         fault = f"brat cannot work on any of its sub-issues: {'; '.join(remarks)}"
     return Listing(tuple(found.values()), tuple(remarks), fault)
+
+
+async def waits_for_others(context: BotContext, state: State, issue: Issue) -> str:
+    """Return why an issue gets no convoy yet; empty: nothing is in its way.
+
+    A task does it already, or an open issue blocks it.
+    """
+    for convoy in state.live():
+        task = task_for(convoy, issue.number)
+        if convoy.issue != issue.number and task is not None and not task.settled:
+            return phrase("taken", task=task.number, issue=convoy.issue)
+    blockers = await context.github.sub_issues.blocking(issue) if issue.blockers else ()
+    if opened := [_address(each) for each in blockers if each.state == "open"]:
+        return phrase("blocked", blockers=", ".join(opened))
+    return ""
 
 
 def _address(issue: Issue) -> str:

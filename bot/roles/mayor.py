@@ -32,7 +32,7 @@ from bot.text.slash_commands import mentioned
 from convoy.config import Config, ConfigError
 from convoy.events import copied
 from convoy.events.hold_events import NO_LABEL
-from convoy.events.plan_events import ConvoyRequested, SettingsTaken
+from convoy.events.plan_events import ConvoyRequested, SettingsTaken, TargetRenamed
 from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
 from convoy.model.records import MOST_TASKS, Settings
@@ -83,8 +83,10 @@ async def begin(draft: BotDraft, request: StartRequest, issue: Issue) -> str | N
     The request brings title and text; of the current issue only the author is used.
     """
     state, is_scheduled = draft.state, request.trigger == "schedule"
-    refused = await refusal(draft.bot, state, request.by, is_scheduled=is_scheduled)
-    if refused is not None:
+    refused = await refusal(
+        draft.bot, state, request.by, is_scheduled=is_scheduled
+    ) or await issue_intake.waits_for_others(draft.bot, state, issue)
+    if refused:
         return refused
     try:
         config = configuration(draft.bot)
@@ -185,6 +187,16 @@ def take_settings(draft: BotDraft) -> None:
     for convoy in [*draft.state.live()]:
         draft.submit(SettingsTaken(convoy=convoy.name, settings=settings))
     draft.bot.memory.configured = (tip, changed)
+
+
+def follow_default_branch(draft: BotDraft) -> None:
+    """Let convoys whose target was renamed land on it: it was the default branch."""
+    target = draft.bot.mirror.default_branch
+    if ids.HEADS + target not in draft.refs:
+        return
+    for convoy in [*draft.state.live()]:
+        if convoy.given is None and ids.HEADS + convoy.target not in draft.refs:
+            draft.submit(TargetRenamed(convoy=convoy.name, branch=target))
 
 
 def _heeded(draft: BotDraft, request: StartRequest) -> bool:
@@ -396,7 +408,10 @@ async def _unreported(context: BotContext, convoy: ConvoyRequested) -> str:
     unseen = [each for each in required if each not in seen]
     lacking, jobs = workflows.unreportable(files, unseen)
     said = [notices.unreported(lacking, jobs)] if lacking else []
-    others = (each for each in required if each not in named)
+    others = [each for each in required if each not in named]
+    left_out = workflows.left_out_of_queue(files, others)
+    if rules and rules.queue and left_out:
+        said.append(notices.left_out_of_queue(left_out))
     if picky := workflows.left_out_by_paths(files, others):
         said.append(notices.left_out_by_paths(picky))
     return "\n\n".join(said)

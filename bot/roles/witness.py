@@ -142,12 +142,17 @@ async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
     except Refused as refused:
         if refused.status in _FOR_GOOD:
             return refused.said if refused.status == _TOO_LARGE else str(refused)
-        raise  # not the attempt's fault: its work waits until the forge hands it over
+        run = context.observed.runs.get(action.run)
+        if run is None or not run.deleted:
+            raise  # not the attempt's fault: its work waits until it is handed over
+        data = None
     if data is not None:
         return data
     now = context.clock()
     ended = context.memory.ended.setdefault(action.run, now)
-    return LOST if now - ended >= context.settings.artifact_grace_s * 1000 else None
+    if now - ended < context.settings.artifact_grace_s * 1000:
+        return None
+    return fit_text(await context.github.ci.why_unstarted(action.run)) or LOST
 
 
 def resolution(

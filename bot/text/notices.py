@@ -11,7 +11,7 @@ from convoy.gate import unallowed
 from convoy.kinds import may_be_too_much
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Push
-from convoy.rules.people import Need
+from convoy.rules.people import Need, dropped_needs
 from convoy.text import full_stop, inline, posted
 
 
@@ -40,6 +40,10 @@ def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
 
 def left_out_by_paths(checks: Sequence[str]) -> str:
     return phrase("left-out-by-paths", checks=_spans(checks))
+
+
+def left_out_of_queue(checks: Sequence[str]) -> str:
+    return phrase("left-out-of-queue", checks=_spans(checks))
 
 
 def hindered(found: Sequence[str]) -> str:
@@ -156,5 +160,6 @@ def _unblocking(convoy: Convoy, task: Task | None) -> str:
     parts = ""
     if may_be_too_much(convoy, task):
         parts = f" To split it into parts, say `/brat split {task.number} -- LIST`."
-    retry, drop = f"`/brat retry {task.number}`", f"`/brat drop {task.number}`"
-    return f"{why} Say {retry} or {drop}.{parts}"
+    words = ["retry", "drop"][bool(dropped_needs(convoy, task)) :]
+    say = " or ".join(f"`/brat {word} {task.number}`" for word in words)
+    return f"{why} Say {say}.{parts}"

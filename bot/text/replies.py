@@ -8,7 +8,7 @@ from msgspec import Struct
 from bot.text.phrases import phrase
 from bot.text.visible_text import code_span
 from convoy.model.records import Reaction
-from convoy.text import posted
+from convoy.text import full_stop, posted
 
 
 class Reply(Struct, frozen=True):
@@ -32,7 +32,7 @@ def denied(verb: str, right: str) -> Reply:
 
 
 def malformed(why: str) -> Reply:
-    return Reply("confused", f"{why[:1].upper()}{why[1:].rstrip('.')}.")
+    return Reply("confused", full_stop(f"{why[:1].upper()}{why[1:]}"))
 
 
 MAILED: Final = refused(phrase("mailed"))

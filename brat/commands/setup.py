@@ -352,6 +352,7 @@ _FIRST: Final = (
     steps.ci,
     secret_steps.engine_key,
     steps.container,
+    steps.allowed,
 )
 _BACK: Final = (
     steps.issue_undo,

@@ -91,6 +91,12 @@ https://github.com/actions/upload-artifact/tree/v4.6.2#v4---whats-new
 https://github.blog/changelog/2024-04-16-deprecation-notice-v3-of-the-artifact-actions/
 """
 _UPLOAD: Final = re.compile(rf"(?<={UPLOAD})[0-9a-f]{{40}} # v4\S*")
+NO_DEPLOYMENT: Final = ("{ name: brat, deployment: false }", "brat")
+"""Of the environment. Enterprise Server may be too old for that key, which would make
+the file invalid, and so lists each of the loop's jobs as a deployment.
+
+https://docs.github.com/actions/how-tos/deploy/configure-and-manage-deployments/control-deployments#using-environments-without-deployments
+"""
 _PIN: Final = re.compile(
     r"(?m)^( +BRAT_(SOURCE|COMMIT): )"
     r"(\"[^\"\n]*\"|\$\{\{ inputs\.\w+ \|\| '[^'\n]*' \}\})"
@@ -157,7 +163,11 @@ def proposed(checkout: Checkout, name: str) -> str:
     text = _with_ci(text_of(name), ci_names(checkout))
     pin, is_copied = installed_from(), _is_on_server(checkout)
     text = _with_call(_with_pin(text, pin), pin, is_copied=is_copied)
-    return _UPLOAD.sub(ON_SERVER, text) if is_copied else text
+    return _for_server(text) if is_copied else text
+
+
+def _for_server(text: str) -> str:
+    return _UPLOAD.sub(ON_SERVER, text).replace(*NO_DEPLOYMENT)
 
 
 def needed(checkout: Checkout) -> tuple[str, ...]:
@@ -184,7 +194,7 @@ def is_ours(name: str, text: str) -> bool:
     """
     ours = _CALL.sub("", _with_ci(text_of(name), ()))
     text = _CALL.sub("", _with_ci(_with_pin(text, None), ()))
-    return text in {ours, _UPLOAD.sub(ON_SERVER, ours)}
+    return text in {ours, _for_server(ours)}
 
 
 def ci_names(checkout: Checkout) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ https://docs.github.com/rest/actions/variables
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import partial
 from http import HTTPStatus
 from typing import Final, Literal
@@ -23,7 +24,14 @@ from bot.forge.rest import Rest, Unless
 from bot.forge.workflows import ci_start, dispatch_fault, judging_files, lack_of_ci
 from brat.repository.checkout import Checkout
 from brat.repository.remote_forge import Origin
-from brat.repository.workflow_files import default_branch, own
+from brat.repository.workflow_files import (
+    FOLDER,
+    UPLOAD,
+    default_branch,
+    installed_from,
+    needed,
+    own,
+)
 from convoy.config import Config
 from convoy.model.engine_types import ENGINE_TYPES
 from grite.errors import BratError
@@ -242,6 +250,63 @@ pull_requests_undo: Final = Step(
     "stop allowing GitHub Actions to create and approve pull requests under Settings, "
     "Actions, General (administrators only)",
 )
+
+
+CALLED: Final = "brat-jobs.yml"
+
+
+class _Policy(Payload):
+    enabled: bool
+    allowed_actions: str = "all"
+
+
+class Chosen(Payload):
+    github_owned_allowed: bool = False
+    patterns_allowed: tuple[str, ...] = ()
+
+    def lacks(self, uses: Iterable[str], owner: str) -> list[str]:
+        """Return what is not allowed of what workflows in `owner`'s repository use."""
+        patterns = [f"{owner}/*", *self.patterns_allowed]
+        patterns += ["actions/*"] if self.github_owned_allowed else []
+        folded = [pattern.casefold() for pattern in patterns]
+        return [
+            use
+            for use in uses
+            if not any(fnmatchcase(use.casefold(), pattern) for pattern in folded)
+        ]
+
+
+@step(
+    "settings/actions",
+    "let Actions run what brat's workflow files use under Settings, Actions, General "
+    "(administrators only)",
+)
+async def allowed(place: Place) -> Look:
+    """GitHub starts no run that uses anything else, and tells nobody on the issue.
+
+    An organisation can choose for its repositories.
+    https://docs.github.com/rest/actions/permissions
+    """
+    url = f"{place.repo}/actions/permissions"
+    policy = await place.rest.read(_Policy, url)
+    if not policy.enabled:
+        return for_a_person("turn Actions on under Settings, Actions, General")
+    uses = [f"{UPLOAD}*"]
+    pin, owner = installed_from(), place.origin.repository.partition("/")[0]
+    if pin and CALLED not in needed(place.checkout):
+        uses.append(f"{'/'.join(pin.source.split('/')[-2:])}/{FOLDER}/{CALLED}@*")
+    chosen = Chosen()
+    if policy.allowed_actions == "selected":
+        chosen = await place.rest.read(Chosen, f"{url}/selected-actions")
+    lacking = chosen.lacks(uses, owner) if policy.allowed_actions != "all" else []
+    if not lacking:
+        return wanted("Actions may run what brat's workflow files use")
+    return for_a_person(
+        f"allow {' and '.join(lacking)} under Settings, Actions, General, or have the "
+        "organisation's owners do so: else GitHub starts no run of brat"
+    )
+
+
 READY: Final = "brat is ready"
 OPENED: Final = "`brat setup` opened this issue."
 _SMOKE_TEST: Final = f"""\

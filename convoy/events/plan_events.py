@@ -96,6 +96,21 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
         return replace(convoy, settings=self.settings)
 
 
+class TargetRenamed(ConvoyEvent, frozen=True, kw_only=True, tag="target.renamed"):
+    """The target is gone, and the convoy lands on what is now the default branch."""
+
+    SAYS = "It now lands on {branch}."
+    branch: str
+
+    def decide(self, state: State) -> Events:
+        if self.live(state).target == self.branch:
+            raise Refusal(f"{self.convoy} already lands on {self.branch}")
+        return (self,)
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, target=self.branch)
+
+
 class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"):
     """The convoy has a plan; it is active unless it waits for approval."""
 

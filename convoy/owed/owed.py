@@ -184,6 +184,8 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     elif ids.HEADS + ids.base_branch(convoy.name) in observed.refs:
         if convoy.base_is != "there":
             yield Note(None, hold_events.BaseRestored(convoy=convoy.name))
+    elif convoy.settled and landing.merged_commit(convoy, observed):
+        return  # the forge has deleted what it merged
     elif convoy.base_is == "there" and any(task.started for task in convoy.tasks):
         yield Hear(None, hold_events.BaseDeleted(convoy=convoy.name))
     elif convoy.base_is != "deleted":

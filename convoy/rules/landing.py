@@ -111,11 +111,12 @@ def merged_commit(convoy: Convoy, observed: Observed) -> str:
 
     A merge of anything older than its work does not count.
     """
-    pull, head = convoy.pull or 0, own_tip(convoy, observed.refs)
+    pull, tip = convoy.pull or 0, own_tip(convoy, observed.refs)
+    heads = {tip} if tip else convoy.tips  # the forge may delete what it has merged
     asked, listed = observed.mergeable.get(pull), observed.pulls.get(pull)
-    if asked is not None and asked.merged and asked.head == head:
+    if asked is not None and asked.merged and asked.head in heads:
         return asked.merged
-    is_whole = listed is not None and listed.merged and listed.head == head
+    is_whole = listed is not None and listed.merged and listed.head in heads
     return (listed.merge_commit or "") if listed and is_whole else ""
 
 

@@ -125,8 +125,10 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
         """Wait for a person; its session, if it has one, still has to end."""
         convoy = self.live(state)
         task = convoy.in_session(self.task)
-        if task is None or task.state not in ("queued", "running", "needs-review"):
-            raise Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
+        if task is None:
+            raise Refusal(f"{self.convoy} has no task {self.task}")
+        if task.state not in ("queued", "running", "needs-review"):
+            raise Refusal(f"task {self.task} is already {task.state}")
         if convoy.lands_given is not None:
             raise Refusal("it has no session to stop: use /brat cancel instead")
         rules.check_unused(convoy, task)

@@ -18,6 +18,7 @@ from grite.signatures import only_signer, parse_signers
 from tests.world.cases import looped
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge import rest_secrets
+from tests.world.github_forge.rest_apps import allow
 from tests.world.github_forge.rest_secrets import Opened, Sealed
 from tests.world.given_secrets import given
 from tests.world.layers import sampled
@@ -33,7 +34,7 @@ POLICIES = "environments/brat/deployment-branch-policies"
 LOG_KEY = "environments/brat/secrets"
 SIGNERS = "actions/variables/BRAT_ALLOWED_SIGNERS"
 CI_VARIABLE = "actions/variables/BRAT_CI_WORKFLOW"
-FINISHED = [*["ok"] * 6, "hand", "ok", "hand", "ok"]
+FINISHED = [*["ok"] * 6, "hand", "ok", "ok", "hand", "ok"]
 FILES = {"brat.yml", "brat-wake.yml"}
 
 
@@ -94,7 +95,7 @@ async def test_without_a_yes_it_only_shows(person: Person) -> None:
     said = await person.type()
 
     assert said.status == 1, said.err
-    assert done(said) == [*["do"] * 6, "hand", "ok", "do", "do"], said.err
+    assert done(said) == [*["do"] * 6, "hand", "ok", "ok", "do", "do"], said.err
     assert "LOOSEN: allow GitHub Actions to create" in said.err
     assert "nothing was changed" in said.err
     assert await person.state() == before
@@ -144,7 +145,37 @@ async def test_it_does_what_it_shows_and_a_second_run_changes_nothing(
     merged = await here.ask("PUT", "pulls/1/merge", {}, by="alice")
     assert merged.status_code == 200, merged.text
     third = await person.type("--yes")
-    assert done(third) == [*["ok"] * 6, "hand", "ok", "ok", "ok"], third.err
+    assert done(third) == [*["ok"] * 6, "hand", "ok", "ok", "ok", "ok"], third.err
+
+
+@pytest.mark.parametrize(
+    ("actions", "patterns", "told"),
+    [
+        ("", (), "turn Actions on"),
+        ("local_only", (), "allow actions/upload-artifact@* under Settings"),
+        ("selected", ("octo/*",), "allow actions/upload-artifact@* under Settings"),
+        ("selected", ("Actions/*",), "Actions may run what brat's workflow files use"),
+    ],
+)
+async def test_a_policy_that_would_let_no_run_start_is_told(
+    actions: str, patterns: tuple[str, ...], told: str, person: Person, here: Town
+) -> None:
+    allow(here.forge, REPO, actions, *patterns)
+
+    assert told in (await person.type()).err
+
+
+def test_what_a_policy_lacks_is_found_by_its_patterns() -> None:
+    uses = ["actions/upload-artifact@*", "ann/brat/.github/workflows/brat-jobs.yml@*"]
+    for patterns, lacking in (
+        ((), uses[1:]),
+        (("ann/brat@*",), uses[1:]),
+        (("ann/*",), []),
+        (("Ann/brat/*",), []),
+    ):
+        chosen = steps.Chosen(github_owned_allowed=True, patterns_allowed=patterns)
+        assert chosen.lacks(uses, "octo") == lacking
+    assert steps.Chosen().lacks(uses, "Ann") == uses[:1]
 
 
 WRITES = [

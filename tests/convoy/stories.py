@@ -131,6 +131,7 @@ def steered() -> Rules:
         made(plan_events.ConvoyRanked, priority=0, by="bea"),
         made(people_events.ApprovePlan),
         made(plan_events.SettingsTaken, settings=settings(engines=engines, failures=9)),
+        made(plan_events.TargetRenamed, branch="trunk"),
         made(hold_events.WorkHeld, task=0, label="brat:hold"),
         made(hold_events.WorkReleased, task=0),
         people_events.RepositoryPaused(by="bea"),

@@ -13,7 +13,7 @@ from convoy.model import ids
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge
-from convoy.rules.people import DropTask, RetryTask
+from convoy.rules.people import BlockTask, DropTask, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from tests.convoy.room import refused, why
@@ -160,6 +160,13 @@ def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
 
     assert refused == "task 2 needs task 1, which was dropped: drop task 2 too"
     assert none_such == f"{NAME} has no task 9"
+
+
+def test_what_cannot_be_stopped_says_why() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+
+    for number, told in ((1, "task 1 is already merged"), (9, "has no task 9")):
+        assert told in why(rules.ask(made(BlockTask, task=number, why="stop")))
 
 
 def test_a_superseded_attempt_hands_nothing_in() -> None:

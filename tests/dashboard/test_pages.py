@@ -1,8 +1,9 @@
 """What the pages show, and that nobody's text can do anything on them."""
 
 from bot.dashboard.page_contents import ADDRESSES, printed
+from bot.text.notices import call_text
 from convoy.rules.ending import LoseSession
-from convoy.rules.people import BlockTask
+from convoy.rules.people import BlockTask, Need
 from convoy.text import clean
 from tests.dashboard.conftest import Opens
 from tests.world.cases import looped
@@ -160,3 +161,19 @@ async def test_output_that_is_elsewhere_is_not_fetched(opens: Opens) -> None:
         page = await visit.text("/search?words=frobnicator")
 
     assert "No results contain all of these words" in page
+
+
+async def test_only_what_would_be_carried_out_is_offered(opens: Opens) -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)))
+    rules.do(BlockTask(convoy=NAME, task=1, why="no CI here"))
+    async with opens(rules) as visit:
+        blocked = await visit.text("/waits")
+    rules.dropped(1, "not wanted")
+    async with opens(rules) as visit:
+        lacking = await visit.text("/waits")
+    told = call_text(rules.convoy, (Need(key="blocked/2/0", task=2),), "")
+
+    assert 'aria-label="retry task 1 ' in blocked
+    assert 'aria-label="drop task 2 ' in lacking
+    assert 'aria-label="retry task 2 ' not in lacking
+    assert "Say `/brat drop 2`." in told

@@ -21,15 +21,19 @@ def wakes(
     folder: Path, event: str, payload: dict[str, Any], *given: str, job: str = "loop"
 ) -> bool:
     """Say whether an event gets past the condition of the job."""
+    condition = YAML(typ="safe").load(LOOP)["jobs"][job]["if"]
+    asked = {"if": condition, "runs-on": "ubuntu-latest", "steps": [{"run": "true"}]}
+    machine = "--platform=ubuntu-latest=-self-hosted"
+    printed = dry_run(folder, {job: asked}, event, payload, machine, *given)
+    return f"[brat-jobs/{job}]" in printed
+
+
+def dry_run(
+    folder: Path, jobs: object, event: str, payload: dict[str, Any], *given: str
+) -> str:
+    """Return what act prints of a workflow with these jobs, which it does not run."""
     told = YAML(typ="safe").load(LOOP)
-    told["jobs"] = {
-        job: {
-            "if": told["jobs"][job]["if"],
-            "runs-on": "ubuntu-latest",
-            "steps": [{"run": "true"}],
-        }
-    }
-    told["on"] = {event: None, "workflow_dispatch": None}
+    told |= {"jobs": jobs, "on": {event: None, "workflow_dispatch": None}}
     text = StringIO()
     YAML().dump(told, text)
     (folder / "loop.yml").write_text(text.getvalue())
@@ -38,14 +42,13 @@ def wakes(
     done = ran(
         [
             *(str(ACT), event, "--dryrun", "--workflows", "loop.yml"),
-            *("--eventpath", "event.json", "--pull=false", "--no-cache-server"),
-            *("--platform", "ubuntu-latest=-self-hosted", *given),
+            *("--eventpath", "event.json", "--pull=false", "--no-cache-server", *given),
         ],
         cwd=folder,
         env={"HOME": str(folder), "PATH": os.environ["PATH"]},
         check=True,
     )
-    return f"[brat-jobs/{job}]" in done.stdout
+    return done.stdout
 
 
 def opened(body: str | None) -> dict[str, Any]:
@@ -152,3 +155,28 @@ def test_an_idle_repository_costs_four_jobs_a_day() -> None:
 
     (net,) = on["schedule"]
     assert net["cron"] == "22 */6 * * *"
+
+
+@pytest.mark.needs("act")
+@looped(
+    ("brat-jobs.yml", "loop", "BRAT_LOOP_RUNS_ON", "ubuntu-24.04"),
+    ("brat-jobs.yml", "ci", "BRAT_RUNS_ON", "ubuntu-latest"),
+    ("brat-jobs.yml", "wake", "BRAT_LOOP_RUNS_ON", "ubuntu-24.04"),
+    ("brat-task.yml", "task", "BRAT_RUNS_ON", "ubuntu-24.04"),
+    ("brat-task-live.yml", "task", "BRAT_RUNS_ON", "ubuntu-24.04"),
+    ("brat-wake.yml", "wake", "BRAT_LOOP_RUNS_ON", "ubuntu-24.04"),
+)
+def test_a_variable_names_the_machine_by_one_label_or_a_list_of_them(
+    file: str, job: str, variable: str, otherwise: str, tmp_path: Path
+) -> None:
+    told = YAML(typ="safe").load(LOOP.with_name(file))["jobs"][job]
+    for number, (value, label) in enumerate(
+        {"": otherwise, "fleet": "fleet", '["self-hosted", "gpu"]': "gpu"}.items()
+    ):
+        folder = tmp_path / f"{file}-{job}-{number}"
+        folder.mkdir()
+        given = (f"--var={variable}={value}", f"--platform={label}=-self-hosted")
+        asked = {"runs-on": told["runs-on"], "steps": [{"run": "true"}]}
+        assert "Success" in dry_run(
+            folder, {job: asked}, "workflow_dispatch", {}, *given
+        )

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from tests.world.cases import looped
 
@@ -16,6 +17,13 @@ def test_the_copy_that_others_call_is_identical(name: str) -> None:
     copy = ROOT / ".github/workflows" / name
 
     assert copy.read_bytes() == (ROOT / "workflows" / name).read_bytes()
+
+
+def test_the_loops_jobs_are_no_deployments() -> None:
+    told = YAML(typ="safe").load(ROOT / "workflows/brat-jobs.yml")
+
+    environment = told["jobs"]["loop"]["environment"]
+    assert environment == {"name": "brat", "deployment": False}
 
 
 def test_people_copy_one_file_of_at_most_forty_lines() -> None:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from brat.repository import workflow_files
 from brat.repository.checkout import find
@@ -63,6 +64,8 @@ def test_enterprise_server_gets_copies_of_what_github_com_calls(
     uploads = re.findall("upload-artifact@.*", written(terminal, "brat-task.yml"))
     assert [each.partition("# ")[2] for each in uploads] == ["v3.2.1-node20"]
     assert "uses: ./.github/workflows/brat-jobs.yml" in written(terminal, "brat.yml")
+    jobs = YAML(typ="safe").load(written(terminal, "brat-jobs.yml"))["jobs"]
+    assert jobs["loop"]["environment"] == "brat"
     looked = terminal.type("brat doctor").err
     for name in ("brat.yml", "brat-jobs.yml", "brat-task.yml", "brat-wake.yml"):
         assert f"{name} matches this version" in looked

@@ -101,6 +101,12 @@ ASKED = StartRequest(issue=7, title="", text="@brat do", by="bea", trigger="ment
         *("pull_request_review", review() | {"sender": {"login": "x", "type": "Bot"}}),
         replace(VERDICT, by="x", bot=True),
     ),
+    (
+        "pull_request_review",
+        review(user={"login": "copilot-pull-request-reviewer[bot]", "type": "Bot"})
+        | {"sender": {"login": "Copilot", "type": "Bot"}},
+        replace(VERDICT, by="copilot-pull-request-reviewer[bot]", bot=True),
+    ),
     ("issues", OPENED, ASKED),
 )
 def test_what_asks_for_something_is_kept_with_who_wants_it(

@@ -3,6 +3,7 @@
 from bot.forge.workflows import (
     lack_of_ci,
     left_out_by_paths,
+    left_out_of_queue,
     unreportable,
     ways_to_start,
 )
@@ -91,6 +92,22 @@ jobs:
     started = {"ci.yml": whole["ci.yml"].replace("}}", "}, workflow_dispatch: }", 1)}
     for files in (whole | beside, started, {"ci.yml": jobs}):
         assert left_out_by_paths(files, gate) == ()
+
+
+@looped(
+    ("push", ()),
+    ("[push, merge_group]", ()),
+    ("{push: {branches: [gh-readonly-queue/**]}}", ()),
+    ("{push: {branches: [main, brat/queue/**]}, merge_group: }", ()),
+    ("{push: {branches: [main, brat/queue/**]}}", ("ci",)),
+    ("{pull_request: }", ("ci",)),
+)
+def test_what_does_not_run_in_the_merge_queue_is_named(
+    on: str, lacking: tuple[str, ...]
+) -> None:
+    files = {"ci.yml": f"on: {on}\njobs: {{ci: {{steps: []}}}}"}
+
+    assert left_out_of_queue(files, ("ci", "elsewhere")) == lacking
 
 
 @looped(

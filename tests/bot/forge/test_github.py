@@ -36,6 +36,8 @@ def sent(route: respx.Route) -> object:
     ("write", "write", "maintain", False),
     ("admin", "admin", "maintain", True),
     ("write", "release-team", "maintain", False),
+    ("write", "release-team, which maintains", "maintain", True),
+    ("write", "release-team, which maintains", "admin", False),
     ("read", "read", "maintain", False),
 )
 async def test_who_may_do_what_is_asked_each_time(
@@ -46,7 +48,9 @@ async def test_who_may_do_what_is_asked_each_time(
     github: GitHub,
     forge: respx.MockRouter,
 ) -> None:
-    told = {"permission": permission} | ({"role_name": role} if role else {})
+    user = {"login": "ann", "permissions": {"maintain": "," in role}}
+    told = {"permission": permission, "user": user}
+    told |= {"role_name": role} if role else {}
     route = forge.get(f"{REPO}/collaborators/ann/permission").respond(json=told)
     before = route.call_count
 

@@ -191,10 +191,12 @@ async def test_brats_own_jobs_are_no_checks_and_runs_that_wait_for_approval_none
     assert (seen.verdict, seen.names) == ("green", ("unit",))
 
 
-APPROVE = "run 5 waits for approval of its environment: https://here/5"
+APPROVE = "run 5 waits for approval or the timer of its environment: https://here/5"
 WAITS = {"status": "waiting"}
 KEPT_OUT = {"conclusion": "failure", "steps": []}
 NO_STEP = f"deploy: {checks.NO_STEP}"
+BILL = "The job was not started because recent account payments have failed"
+RULES = "Branch x is not allowed to deploy due to environment protection rules."
 
 
 @looped(
@@ -202,6 +204,8 @@ NO_STEP = f"deploy: {checks.NO_STEP}"
     (("e2e",), WAITS, ("pending", APPROVE)),
     (("unit",), WAITS, ("green", "")),
     ((), KEPT_OUT, ("broken", NO_STEP)),
+    ((), KEPT_OUT | {"marks": RULES}, ("broken", NO_STEP)),
+    ((), KEPT_OUT | {"marks": BILL}, ("broken", f"deploy: {BILL}")),
     (("unit",), KEPT_OUT, ("green", "")),
 )
 async def test_a_job_that_a_person_must_let_run_says_so(
@@ -215,10 +219,39 @@ async def test_a_job_that_a_person_must_let_run_says_so(
     runs = (ran(5, status=status, html_url="https://here/5"),)
     shows(forge, UNIT, UNIT | {"id": 32, "name": "deploy"} | deploy)
     forge.get(f"{REPO}/commits/{COMMIT}/statuses").respond(json=[])
+    if "steps" in deploy:
+        marks(forge, 32, deploy.get("marks"))
 
     seen = await github.ci.judged(COMMIT, runs, required, "")
 
     assert (seen.verdict, seen.text) == said
+
+
+def marks(forge: respx.MockRouter, job: int, said: object) -> None:
+    route = forge.get(f"{REPO}/check-runs/{job}/annotations")
+    route.respond(json=[{"message": said}] if said else [])
+
+
+@looped(
+    ({"conclusion": "startup_failure"}, "could not start the run (https://here/5): "),
+    ({"conclusion": "failure"}, BILL),
+    ({"conclusion": "failure", "steps": [{}]}, ""),
+)
+async def test_a_run_that_no_machine_took_says_why(
+    ended: dict[str, object], why: str, github: GitHub, forge: respx.MockRouter
+) -> None:
+    told = run(5, status="completed", html_url="https://here/5") | ended
+    forge.get(f"{REPO}/actions/runs/5").respond(json=told)
+    if ended["conclusion"] == "failure":
+        job = UNIT | KEPT_OUT | {"steps": ended.get("steps", [])}
+        forge.get(f"{REPO}/actions/runs/5/jobs").respond(json={"jobs": [job]})
+    if why == BILL:
+        marks(forge, 31, BILL)
+
+    found = await github.ci.why_unstarted(5)
+
+    assert why in found
+    assert bool(why) is bool(found)
 
 
 LOG = """\

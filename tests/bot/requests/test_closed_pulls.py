@@ -159,6 +159,28 @@ async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
     assert here.convoy_state() == "complete"
 
 
+@pytest.mark.room("[refinery]\nrequire_ci = false\n", extend=github)
+async def test_a_branch_that_is_deleted_with_its_merge_is_no_persons_no(
+    here: Room,
+) -> None:
+    """GitHub deletes it where a repository asks for that.
+
+    https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-the-automatic-deletion-of-branches
+    """
+    await here.do(
+        MergeWithdrawn(convoy=NAME, task=0, by="you"),
+        DropTask(convoy=NAME, task=2, why="not wanted"),
+    )
+    await here.worked(1, FILES)
+    pull, said = there(here.convoy.pull), len(here.spoken())
+    await here.asked("PUT", f"pulls/{pull}/merge", {"merge_method": "squash"})
+    await here.push(f":refs/heads/{BASE}")
+    await here.swept(2)
+
+    assert here.convoy_state() == "complete"
+    assert len(here.spoken()) == said
+
+
 @pytest.mark.room(APPROVED)
 async def test_a_persons_merge_and_a_pull_request_off_the_list_are_seen(
     here: Room, monkeypatch: pytest.MonkeyPatch

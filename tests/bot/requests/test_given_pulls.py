@@ -139,6 +139,15 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(here: Room) -> None:
     assert is_merged(here, number)
 
 
+async def test_a_repository_that_is_named_in_other_case_has_no_forks_for_that(
+    here: Room,
+) -> None:
+    number = await opened(here, "more", {"more.py": b"more\n"})
+    here.context.github.repository = REPO.upper()
+
+    assert "in a fork" not in await here.answer("/brat fix -- Do it", on=number)
+
+
 @TWO_WAYS
 @pytest.mark.room(CI)
 async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
@@ -295,7 +304,7 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(here: Room) 
     assert "`brat/queue/*` is reserved for brat's branches" in own
     assert f"the head is `{here.tip('mine')[:10]}`" in old
     assert "is in the merge queue of `main`" in named
-    assert "is not finished" in again
+    assert "it is already in the merge queue; `/brat cancel` ends that" in again
     await judged(here)
     assert is_merged(here, theirs)
 

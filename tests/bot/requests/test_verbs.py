@@ -9,6 +9,7 @@ from inline_snapshot import snapshot
 
 from bot.requests.verb import Place, Request
 from bot.requests.verb_table import BY_NAME, REQUEST_CHARS, VERBS, help_text, parsed
+from bot.text.replies import malformed
 from bot.text.slash_commands import MalformedCommand, SlashCommand, slash_commands
 from tests.world.cases import looped
 
@@ -134,6 +135,13 @@ WRONG = {
 @looped(*WRONG.items())
 def test_what_is_wrong_is_said_in_one_sentence(words: str, why: str) -> None:
     assert refused(words) == why
+
+
+def test_a_sentence_ends_once() -> None:
+    assert malformed("there is none; did you mean retry?").text == snapshot(
+        "There is none; did you mean retry?"
+    )
+    assert malformed("write a text").text == snapshot("Write a text.")
 
 
 def test_a_verb_may_have_its_place() -> None:

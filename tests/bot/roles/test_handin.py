@@ -1,11 +1,16 @@
 """Work that was cut off is kept, and the next attempt hands in the whole of it."""
 
 import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
-from bot.roles.witness import LOST, collect
+from bot.roles.witness import LOST, collect, fetch
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
 from convoy.model import ids
 from convoy.model.records import Usage
 from convoy.model.state import Task
@@ -14,8 +19,9 @@ from convoy.owed.owed import owed_actions
 from convoy.rules.people import RetryTask
 from tests.bot.hostile import Work
 from tests.bot.result_artifacts import result, zipped
-from tests.bot.room import NAME, SHELL, Room, room
+from tests.bot.room import EVERYBODY, NAME, SHELL, Room, room
 from tests.bot.there import there
+from tests.world.github_forge.extension import people
 
 CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
 
@@ -139,6 +145,49 @@ async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
     collect(draft, Collect(NAME, 1, 77), zipped(*files) if files else LOST)
     await here.pushed(draft)
     return here.task(1)
+
+
+@web.middleware
+async def _not_let(
+    request: web.Request,
+    handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
+) -> web.StreamResponse:
+    if request.path.endswith("/actions/runs/77/artifacts"):
+        return web.json_response({"total_count": 0, "artifacts": []})
+    if request.path.endswith("/actions/runs/77"):
+        told = {"id": 77, "status": "completed", "conclusion": "startup_failure"}
+        return web.json_response(told | {"html_url": "https://here/77"})
+    return await handler(request)
+
+
+def not_let(service: Service) -> Extension:
+    return replace(people(service), middlewares=(_not_let,))
+
+
+@pytest.mark.room(SHELL, extend=not_let)
+async def test_an_attempt_whose_run_the_forge_did_not_start_says_why(
+    here: Room,
+) -> None:
+    here.configure(artifact_grace_s=0)
+    await here.started(1, run=77)
+
+    why = await fetch(here.context, Collect(NAME, 1, 77))
+    draft = here.context.draft()
+    assert isinstance(why, str)
+    collect(draft, Collect(NAME, 1, 77), why)
+    await here.pushed(draft)
+
+    assert "could not start the run (https://here/77)" in here.task(1).why
+
+
+async def test_an_attempt_whose_run_somebody_deleted_is_lost(here: Room) -> None:
+    here.configure(artifact_grace_s=0)
+    await here.started(1, run=77)
+    here.configure(roles=EVERYBODY)
+
+    await here.swept()
+
+    assert (here.task(1).cause, here.task(1).set_aside) == ("lost", None)
 
 
 @pytest.mark.parametrize("way", ["feed", CHECKPOINT, "work.bundle"])

@@ -60,6 +60,24 @@ async def is_open(here: Room, *numbers: int) -> list[bool]:
     return [(await here.person.issue(each)).state == "open" for each in numbers]
 
 
+@pytest.mark.room(WORK, roles=("mayor",), labelled=False)
+async def test_what_a_task_covers_or_an_open_issue_blocks_gets_no_convoy(
+    here: Room,
+) -> None:
+    part = await opened(here, "Part", here.issue)
+    other = await here.person.open_issue("Other", "Do it.")
+    convoy = await begun(here)
+    await blocked(here, other, part)
+    for number in (part, other):
+        await here.person.relabel(number, {"brat"}, set())
+    await here.swept(2)
+
+    assert [*here.state.convoys] == [convoy.name]
+    said = "\n".join(here.spoken())
+    assert said.count(f"Task 1 of #{here.issue} already covers this issue.") == 1
+    assert said.count(f"This issue is blocked by {REPO}#{part}.") == 1
+
+
 @TWO_WAYS
 @pytest.mark.room(WORK, roles=EVERYBODY, labelled=False)
 async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(

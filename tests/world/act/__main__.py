@@ -3,8 +3,9 @@
 The forge starts this process with a run's environment, and the process becomes act.
 The workflow file comes from the run's branch; if the branch has no brat-task.yml, ours
 is used. If the branch has a ci.yml, the variable BRAT_CI_WORKFLOW names it, and without
-the loop's key none names who may sign. Two things differ from GitHub: ./upload stands
-in for actions/upload-artifact, and this checkout for the commit that brat.yml calls.
+the loop's key none names who may sign. Three things differ from GitHub: ./upload stands
+in for actions/upload-artifact, this checkout's files for those of the commit that
+brat.yml calls, and act knows no environment without deployments.
 """
 
 import os
@@ -15,12 +16,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from brat.repository.workflow_files import EVERY, FOLDER, text_of
+from brat.repository.workflow_files import EVERY, FOLDER, NO_DEPLOYMENT, text_of
 from grite import trusted_programs
 from tests.world.act.running import MACHINES
 
-ROOT: Final = Path(__file__).parents[3]
-"""This checkout, which stands in for the commit of brat that brat.yml calls."""
 CALLED: Final = ("brat-jobs.yml", "brat-task.yml")
 UPLOAD: Final = Path(__file__).parent / "upload"
 CI: Final = "ci.yml"
@@ -42,8 +41,11 @@ def arguments(folder: Path, workflow: Path) -> list[str]:
     url = _OURS["GITHUB_SERVER_URL"]
     text = workflow.read_text(encoding="utf-8")
     called = _CALLED.search(text)
-    if called:
-        text += "".join(map(text_of, CALLED))
+    for name in CALLED if called else ():
+        file = folder / "called" / FOLDER / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(_known_to_act(name), encoding="utf-8")
+        text += text_of(name)
     pins = _PIN.findall(text)
     platforms = (f"--platform={each}=-self-hosted" for each in MACHINES)
     return [
@@ -54,7 +56,7 @@ def arguments(folder: Path, workflow: Path) -> list[str]:
         *_each("--local-repository", (f"{url}/{pin}={UPLOAD}" for pin in set(pins))),
         *_each(
             "--local-repository",
-            [f"{url}/{called[1]}{called[2]}={ROOT}"] if called else [],
+            [f"{url}/{called[1]}{called[2]}={folder / 'called'}"] if called else [],
         ),
         *_each("--env", map(stated, HANDED_ON)),
         *("--env-file", str(folder / "act.env")),
@@ -112,12 +114,16 @@ def found(name: str, folder: Path, token: str) -> Path:
     file = checked_out(token) / name
     if file.exists() and _CALLED.search(file.read_text(encoding="utf-8")):
         for each in CALLED:  # act looks for `./` in the caller's repository
-            file.with_name(each).write_text(text_of(each), encoding="utf-8")
+            file.with_name(each).write_text(_known_to_act(each), encoding="utf-8")
     if file.exists() or name not in EVERY:
         return file
     ours = folder / name
-    ours.write_text(text_of(name), encoding="utf-8")
+    ours.write_text(_known_to_act(name), encoding="utf-8")
     return ours
+
+
+def _known_to_act(name: str) -> str:
+    return text_of(name).replace(*NO_DEPLOYMENT)
 
 
 def stated(name: str, prefix: str = "") -> str:

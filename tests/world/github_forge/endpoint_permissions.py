@@ -28,7 +28,11 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /rules/branches/{branch}",
         "GET /rulesets/{ruleset_id}",
     ),
-    "administration=read": ("GET /actions/permissions/workflow",),
+    "administration=read": (
+        "GET /actions/permissions",
+        "GET /actions/permissions/selected-actions",
+        "GET /actions/permissions/workflow",
+    ),
     "administration=write": (
         "PUT /actions/permissions/workflow",
         "POST /rulesets",

@@ -35,7 +35,7 @@ from brat.forge.rest.rest_call import (
     secret_of,
 )
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.forge_state import Caller
+from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge.apps import App, Apps, Installation
 from tests.world.github_forge.endpoint_permissions import Need, needed, written
@@ -155,6 +155,10 @@ class JobTokens(Record, frozen=True, kw_only=True):
     repo: int
     default: str = "write"
     approves: bool = False
+    actions: str = "all"
+    """Which actions jobs may use; empty: Actions are off."""
+    patterns: tuple[str, ...] = ()
+    """Those that `selected` ones match."""
 
 
 def _table(call: Call) -> Table[JobTokens]:
@@ -187,8 +191,35 @@ async def put_settings(call: Call) -> Answer:
     return Answer(status=204)
 
 
-_URL: Final = "/repos/{owner}/{repo}/actions/permissions/workflow"
+async def get_policy(call: Call) -> Answer:
+    known = _known(call)
+    shown = {"enabled": bool(known.actions), "sha_pinning_required": False}
+    return Answer(shown | ({"allowed_actions": known.actions} if known.actions else {}))
+
+
+async def get_selected(call: Call) -> Answer:
+    known = _known(call)
+    if known.actions != "selected":
+        raise Refused(409, "Conflict")
+    shown = {"github_owned_allowed": False, "verified_allowed": False}
+    return Answer({**shown, "patterns_allowed": [*known.patterns]})
+
+
+def allow(forge: Forge, full_name: str, actions: str, *patterns: str) -> None:
+    """Let jobs of a repository use only some actions."""
+    store, repo = forge.store, forge.known(full_name).id
+    table = Table(store, JobTokens, lambda one: one.repo)
+    with store.change():
+        number = table.of(repo)[0].id if table.of(repo) else store.next_id()
+        one = JobTokens(id=number, repo=repo, actions=actions, patterns=patterns)
+        table.put(one)
+
+
+_POLICY: Final = "/repos/{owner}/{repo}/actions/permissions"
+_URL: Final = f"{_POLICY}/workflow"
 JOB_TOKEN_ROUTES: Final = (
+    Route("GET", _POLICY, get_policy, "admin"),
+    Route("GET", f"{_POLICY}/selected-actions", get_selected, "admin"),
     Route("GET", _URL, get_settings, "admin"),
     Route("PUT", _URL, put_settings, "admin"),
 )
