@@ -43,8 +43,9 @@ Entry = dict[str, str]
 
 
 def entries() -> tuple[Entry, ...]:
-    """Read the written list."""
-    return tuple(tomllib.loads(LIST.read_text())["mutant"])
+    """Read the written list, in which a mutant's table is named after its file."""
+    listed = tomllib.loads(LIST.read_text())
+    return tuple({"file": file, **row} for file, rows in listed.items() for row in rows)
 
 
 def placed(entry: Entry) -> Mutant:
