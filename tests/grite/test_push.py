@@ -154,18 +154,6 @@ def created(remote: Remote) -> list[RefUpdate]:
     return [RefUpdate(ref, one, None) for ref in ASKED]
 
 
-def test_an_update_hook_names_the_first_ref_it_refuses(
-    remote: Remote, origin: Path
-) -> None:
-    hook(origin, "update", 'case $1 in */convoy/*) echo "no $1 here" >&2; exit 1; esac')
-
-    error, verdicts = refused(remote, *created(remote))
-
-    assert verdicts == {MAIN: "collateral", TASK: "refused", WAL: "collateral"}
-    assert str(error) == (f"the remote refused {TASK}: no {TASK} here (hook declined)")
-    assert remote.refs() == {}
-
-
 def test_without_atomic_each_refused_ref_has_its_own_words_and_others_move(
     remote: Remote, origin: Path
 ) -> None:
