@@ -7,15 +7,7 @@ from convoy.rules.landing import LandMerge
 from convoy.rules.people import RebaseWork, ReviseTask
 from convoy.rules.starting import StartTask
 from tests.convoy.room import BASE, GREEN, begins, due, refused
-from tests.world.rules import (
-    NAME,
-    Rules,
-    made,
-    open_pulls,
-    sha,
-    spec,
-    task_branches,
-)
+from tests.world.rules import NAME, Rules, made, open_pulls, sha, spec, task_branches
 
 MAIN = "refs/heads/main"
 

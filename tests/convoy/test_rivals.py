@@ -9,11 +9,7 @@ from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, smallest
 from convoy.owed import Action, LookAgain, Note, Prove, Reject, Stall, Try
 from convoy.rules.ending import AcceptNothing, MakeChoice
-from convoy.rules.landing import (
-    FailMerge,
-    ProveWork,
-    waiting_to_merge,
-)
+from convoy.rules.landing import FailMerge, ProveWork, waiting_to_merge
 from convoy.rules.people import (
     BlockTask,
     DropTask,

@@ -198,11 +198,7 @@ async def test_when_a_cap_is_met_no_call_is_let_through(
     assert gateway.sum().calls == 2
 
 
-@looped(
-    (Limits(tokens=1), 1),
-    (Limits(tokens=350), 4),
-    (Limits(usd=0.35), 4),
-)
+@looped((Limits(tokens=1), 1), (Limits(tokens=350), 4), (Limits(usd=0.35), 4))
 async def test_calls_at_once_do_not_overshoot_a_cap_by_more_than_one(
     limits: Limits, let_in: int
 ) -> None:
