@@ -48,8 +48,8 @@ TOLD: dict[tuple[Trouble, int | None], str] = {
         "gemini-garbage gemini-refused gemini-sseerr opencode-refused opencode-sseerr"
     ),
     ("vendor_down", 500): (
-        "aider-500 claude-b500 claude@latest-e500 continue-500 copilot-500 gemini-500 "
-        "gemini@bounded-b500 opencode-500"
+        "aider-500 claude-b500 claude@latest-e500 continue-500 gemini@bounded-b500 "
+        "opencode-500"
     ),
     ("vendor_down", 529): (
         "claude@latest-e529 codex@default-529 continue-529 opencode-529"
