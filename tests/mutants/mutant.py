@@ -43,9 +43,13 @@ Entry = dict[str, str]
 
 
 def entries() -> tuple[Entry, ...]:
-    """Read the written list, in which a mutant's table is named after its file."""
+    """Read the written list, which has a table of mutants for each file."""
     listed = tomllib.loads(LIST.read_text())
-    return tuple({"file": file, **row} for file, rows in listed.items() for row in rows)
+    return tuple(
+        {"file": file, "old": old, "new": new, "breaks": breaks}
+        for file, rows in listed.items()
+        for breaks, (old, new) in rows.items()
+    )
 
 
 def placed(entry: Entry) -> Mutant:
