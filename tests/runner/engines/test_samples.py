@@ -44,8 +44,8 @@ TOLD: dict[tuple[Trouble, int | None], str] = {
     ),
     ("vendor_down", None): (
         "claude-garbage claude-refused codex@default-500 codex@default-garbage "
-        "codex@default-refused continue-refused copilot-garbage copilot-refused "
-        "gemini-garbage gemini-refused gemini-sseerr opencode-refused opencode-sseerr"
+        "codex@default-refused continue-refused copilot-garbage gemini-garbage "
+        "gemini-refused gemini-sseerr opencode-refused opencode-sseerr"
     ),
     ("vendor_down", 500): (
         "aider-500 claude-b500 claude@latest-e500 continue-500 gemini@bounded-b500 "
