@@ -69,17 +69,16 @@ class Collector:
 
 
 def promises_of(
-    rows: Mapping[str, Mapping[str, object]],
+    rows: Sequence[Mapping[str, object]],
 ) -> tuple[list[Promise], list[str]]:
     """Return the promises of rows in good form, and what is wrong with the others."""
     promises, faults = [], []
-    every = [(source, *row) for source, said in rows.items() for row in said.items()]
-    for source, says, tests in every:
+    for number, row in enumerate(rows, 1):
         try:
-            row = {"says": says, "source": source, "tests": tests}
             promises.append(msgspec.convert(row, Promise))
         except msgspec.ValidationError as error:
-            faults.append(f"{ROWS.name}: {says}: {error}")
+            name = row.get("says") or f"row {number}"
+            faults.append(f"{ROWS.name}: {name}: {error}")
     for says, count in Counter(each.says for each in promises).items():
         if count > 1:
             faults.append(f'{ROWS.name}: "{says}" is there {count} times')
@@ -158,7 +157,8 @@ def judged(promises: Sequence[Promise], page: str) -> Iterator[str]:
 def main() -> int:
     """Judge every promise; return 1 if something is wrong."""
     page = PAGE.read_text("utf-8")
-    promises, faults = promises_of(tomllib.loads(ROWS.read_text("utf-8")))
+    rows = tomllib.loads(ROWS.read_text("utf-8"))["promise"]
+    promises, faults = promises_of(rows)
     promises.extend(controls_of(page).values())
     faults.extend(page_faults(page))
     faults.extend(judged(promises, page))
