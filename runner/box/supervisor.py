@@ -139,8 +139,6 @@ class Order(Struct, frozen=True):
     side_task: Callable[[], float] = lambda: math.inf
     """Does what else is due, and returns in how many seconds more is. It is called
     again when a child has ended, and may start one, which nobody waits for."""
-    clock: Callable[[], float] = time.monotonic
-    """The seconds by which its limits are measured; they never go back."""
 
 
 class Ending(Struct, frozen=True):
@@ -192,7 +190,7 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
     """
     with processes.adopting_orphans(), selectors.DefaultSelector() as selector:
         spared = frozenset(processes.descendants())
-        started = order.clock()
+        started = time.monotonic()
         try:
             # No pipe where nothing is written: some engines wait for it to close.
             with open(order.stdin or os.devnull, "rb") as stdin:  # noqa: PTH123  nor a Path
@@ -236,7 +234,7 @@ class _Supervision(Struct):
             self._selector.register(order.watcher, selectors.EVENT_READ, order.watcher)
         if process.stdin is not None:
             os.set_blocking(process.stdin.fileno(), False)
-        self._last_output = order.clock()
+        self._last_output = time.monotonic()
         deadline = started + order.timeout_s
         self._reap()
         while process.returncode is None and not (
@@ -244,7 +242,7 @@ class _Supervision(Struct):
         ):
             self._write()
             silent_at = self._last_output + order.silence_s
-            left = min(deadline, silent_at) - order.clock()
+            left = min(deadline, silent_at) - time.monotonic()
             if left <= 0:
                 break
             self._pump(min(left, order.side_task()))
@@ -252,9 +250,9 @@ class _Supervision(Struct):
         cut_off = process.returncode is None
         cancelled = cut_off and self._stop.wanted
         called_off = cut_off and not cancelled and self._is_called_off()
-        is_late = order.clock() >= deadline
+        is_late = time.monotonic() >= deadline
         by_time = cut_off and not cancelled and not called_off
-        seconds = order.clock() - started
+        seconds = time.monotonic() - started
         self._close_stdin()
         survivors = self._end_tree()
         limit = time.monotonic() + DRAIN_S
@@ -357,7 +355,7 @@ class _Supervision(Struct):
                     while os.read(key.fd, CHUNK_BYTES):
                         pass
             elif chunk := os.read(key.fd, CHUNK_BYTES):
-                self._last_output = self._order.clock()
+                self._last_output = time.monotonic()
                 self._sink(self._open[key.fd][0], chunk)
             else:
                 self._close(key.fd)

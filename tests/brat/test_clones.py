@@ -19,12 +19,7 @@ from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import served
 from brat.local.start_checks import branch_lacks, ci_of, clone_lacks
 from brat.repository import registration as registrations
-from brat.repository.checkout import (
-    Checkout,
-    find,
-    landed_line,
-    require_clean,
-)
+from brat.repository.checkout import Checkout, find, landed_line, require_clean
 from brat.repository.registration import Registration, Source, register
 from brat.status.local_attention import here, stands_still
 from convoy.config import Config

@@ -27,12 +27,7 @@ from convoy.rules.landing import (
 )
 from convoy.rules.plans import AllowPaths, PlanConvoy
 from convoy.rules.starting import StartTask
-from convoy.rules.sub_issues import (
-    FinishKept,
-    FollowList,
-    ProposeList,
-    WriteSubIssues,
-)
+from convoy.rules.sub_issues import FinishKept, FollowList, ProposeList, WriteSubIssues
 from convoy.rules.target import AskForge, AttemptSync, FailSync, LandSync, NoteLanded
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, requested, settings, sha, spec

@@ -1,9 +1,4 @@
-from convoy.views.analytics import (
-    analytics,
-    analytics_summary,
-    engine_costs,
-    stages_ms,
-)
+from convoy.views.analytics import analytics, analytics_summary, engine_costs, stages_ms
 from convoy.views.history import ChangeHistory
 from tests.world.rules import NAME, Rules, sha, spec
 

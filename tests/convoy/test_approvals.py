@@ -1,11 +1,7 @@
 """Plans wait for a person, and work for approvals of exactly that work."""
 
 from convoy.events import Command
-from convoy.events.people_events import (
-    ApprovalVoided,
-    ApprovePlan,
-    TaskApproved,
-)
+from convoy.events.people_events import ApprovalVoided, ApprovePlan, TaskApproved
 from convoy.gate import ci_files
 from convoy.rules import landing
 from convoy.rules.ending import AcceptWork

@@ -86,15 +86,6 @@ def test_an_attempt_may_use_no_more_than_is_left() -> None:
     assert owed(rules) == {2: ""}
 
 
-def test_a_person_who_says_retry_pays_for_one_more_attempt() -> None:
-    rules = failed(planned(task=1.0).started(1), 1, 1.0)
-    rules.blocked(1, owed(rules)[1])
-    rules.retried(1)
-
-    assert owed(rules) == {1: "", 2: ""}
-    assert owed(failed(rules.started(1), 1, 0.5))[1]
-
-
 DAY_MS = 86_400_000
 
 

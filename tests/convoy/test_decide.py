@@ -12,7 +12,7 @@ from convoy.kinds.rivals import RIVALS_MOST
 from convoy.model import ids
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
-from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge
+from convoy.rules.landing import FailMerge
 from convoy.rules.people import BlockTask, DropTask, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
@@ -187,18 +187,6 @@ def test_red_work_goes_back_with_what_ci_said() -> None:
     task = rules.task(1)
     assert (task.state, task.cause, task.candidate) == ("queued", "red", None)
     assert task.pull == 11, "its pull request stays"
-
-
-def test_a_convoy_that_landed_is_complete() -> None:
-    rules = Rules().planned(spec(1)).landed(1, sha("a"))
-    rules.do(
-        ActionDone(key=f"pull:{NAME}/0", number=20),
-        made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
-        LandMerge(convoy=NAME, task=0, candidate=sha("a"), judged=("ci",)),
-    )
-
-    assert (rules.convoy.state, rules.convoy.landed) == ("complete", sha("a"))
-    assert rules.state.intents.keys() == {f"comment:{NAME}", f"finish:{NAME}"}
 
 
 def test_an_action_is_noted_done_once_and_a_bot_starts_once() -> None:

@@ -18,7 +18,6 @@ OUTPUTS = Path(__file__).parent / "outputs"
 KNOWN = {
     "cargo": ("tests::adds",),
     "cargo_doctest": ("src/lib.rs - add (line 3)",),
-    "cargo_doctest_quiet": ("src/lib.rs - add (line 3)",),
     "go_panic": ("TestA",),
     "go": ("TestSum", "TestSum/adds_two"),
     "jest": ("sum \u203a adds two", "alone"),
@@ -41,6 +40,7 @@ COMPILERS = {
     ("[ERROR]   SumTest.adds:12 expected: <3>", "SumTest.adds:12 expected: <3>"),
     ("FAIL: test_x (m.T.test_x) (i=1)", "test_x (m.T.test_x) (i=1)"),
     ("SumTest > adds two FAILED", "SumTest > adds two"),
+    ("src/lib.rs - add (line 3) --- FAILED", "src/lib.rs - add (line 3)"),
     ("SUBFAILED[i=1] tests/a.py::test_b - assert 1 == 2", "tests/a.py::test_b"),
     ("SUBFAILED(i=1) tests/a.py::test_b - assert 1 == 2", "tests/a.py::test_b"),
     *((line, "") for line in ("not ok 1 - later # TODO", "ERROR 500", "    1) first")),

@@ -5,7 +5,6 @@ from convoy.events.session_events import TaskStarted
 from convoy.kinds import half_done
 from convoy.model import ids
 from convoy.model.records import Cause
-from convoy.model.work import Resolution
 from convoy.owed import Begin
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import FailMerge, ProveWork
@@ -37,22 +36,6 @@ def base(rules: Rules, refs: dict[str, str] = KEPT) -> str:
 
 def handed(rules: Rules) -> TaskStarted:
     return rules.noted(TaskStarted)[-1]
-
-
-@looped(lost(1, sha("1")), ended(1, "failed", sha("1")))
-def test_the_next_attempt_starts_from_what_the_last_one_left(
-    end: LoseSession | RefuseWork,
-) -> None:
-    rules = Rules().planned(spec(1)).started(1).do(end)
-
-    assert base(rules) == sha("1")
-    told = handed(rules.started(1, sha("1")))
-    assert (told.attempt, told.base, told.root, told.salvaged) == (
-        2,
-        sha("1"),
-        sha("0"),
-        1,
-    )
 
 
 def test_of_several_in_a_row_the_newest_counts_and_all_is_measured_from_the_first() -> (
@@ -112,7 +95,6 @@ def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
     assert refused(rules, start) == f"task 2 must start from {sha('b')}"
 
 
-NEWEST, MERGE = sha("9"), sha("e")
 CONFLICT = made(
     FailMerge, candidate=None, cause="conflict", why="a.py", paths=("a.py",)
 )
@@ -121,29 +103,6 @@ CONFLICT = made(
 def conflicting(**settings: object) -> Rules:
     rules = Rules().planned(spec(1), **settings).started(1).accepted(1, sha("a"))
     return rules.do(CONFLICT)
-
-
-def resolving(rules: Rules, base: str = MERGE) -> TaskStarted:
-    """Start an attempt that makes the work fit; return what its runner is told."""
-    resolution = Resolution(attempt=1, merge=MERGE, tip=NEWEST, told="Both sides.")
-    start = made(
-        StartTask, base=base, nonce="6" * 16, now=rules.now, resolves=resolution
-    )
-    rules.do(start)
-    return rules.noted(TaskStarted)[-1]
-
-
-def test_an_attempt_that_goes_on_from_half_a_resolution_still_makes_it_fit() -> None:
-    rules = conflicting()
-    resolving(rules)
-    half = sha("b")
-    rules.do(made(LoseSession, attempt=2, cause="lost", why="died", left=half))
-
-    told = resolving(rules, half)
-
-    assert (told.base, told.root, told.salvaged) == (half, NEWEST, 2)
-    attempt = rules.attempt(1)
-    assert (attempt.resolves, attempt.ground) == (MERGE, MERGE)
 
 
 @looped(

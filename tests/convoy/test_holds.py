@@ -2,21 +2,12 @@
 
 from convoy.events import hold_events
 from convoy.events.people_events import TaskApproved
-from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptNothing
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import RebaseWork, ReviseTask
 from convoy.rules.starting import StartTask
 from tests.convoy.room import BASE, GREEN, begins, due, refused
-from tests.world.rules import (
-    NAME,
-    Rules,
-    made,
-    open_pulls,
-    sha,
-    spec,
-    task_branches,
-)
+from tests.world.rules import NAME, Rules, made, open_pulls, sha, spec, task_branches
 
 MAIN = "refs/heads/main"
 
@@ -137,20 +128,6 @@ def revise() -> ReviseTask:
     return ReviseTask(convoy=NAME, task=1, by="bea", text="Shorter.")
 
 
-def test_a_revised_task_goes_on_from_its_work_with_the_text() -> None:
-    early = Rules().planned(spec(1)).started(1)
-    assert refused(early, revise()) == "task 1 of fix-7 is running, not needs-review"
-    rules = offered().do(revise())
-    task = rules.task(1)
-    assert (task.state, task.cause, task.spent) == ("queued", "changes", 1)
-
-    rules.started(1, sha("a"))
-
-    [*_, started] = (fact for fact in rules.facts if isinstance(fact, TaskStarted))
-    assert (started.base, started.root) == (sha("a"), sha("0"))
-    assert started.notes == ("bea asks for changes: Shorter.",)
-
-
 def test_a_revision_starts_nowhere_else_and_does_not_lose_the_work() -> None:
     rules = offered().do(revise())
     start = made(StartTask, session="0" * 32, now=0)
@@ -165,14 +142,3 @@ def test_a_revision_starts_nowhere_else_and_does_not_lose_the_work() -> None:
     assert refused(rules, nothing) == "task 1 has work that must be changed"
     rules.refused(1)
     assert rules.task(1).earlier is not None
-
-
-def test_when_the_attempts_are_spent_a_person_decides() -> None:
-    rules = Rules().planned(spec(1), attempts=1).started(1).accepted(1, sha("a"))
-
-    rules.do(revise())
-
-    assert rules.task(1).state == "blocked"
-    assert "bea asks for changes: Shorter." in rules.task(1).why
-    rules.retried(1, "bea").started(1, sha("a"))
-    assert rules.task(1).attempt is not None

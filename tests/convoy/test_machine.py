@@ -191,9 +191,7 @@ def played(
     season: str, text: str = "- [ ] Task 1"
 ) -> Callable[[Callable[[Machine], None]], Callable[[], None]]:
     """Let Hypothesis run a story to its end, whose steps draw from it."""
-    settings = Settings(
-        engines={"default": EngineSpec(type="shell", max_sessions=8)},
-    )
+    settings = Settings(engines={"default": EngineSpec(type="shell", max_sessions=8)})
 
     def decorate(story: Callable[[Machine], None]) -> Callable[[], None]:
         @profile(max_examples=1, database=None, deadline=None)

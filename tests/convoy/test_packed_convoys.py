@@ -3,14 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
-from convoy.events import Command, decided
-from convoy.events.task_events import ConvoyFailed
 from convoy.log import record
 from convoy.log.record import Reading, packed
 from convoy.model.state import LATELY_MS, State
 from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
-from convoy.rules.people import CallPeople, RetryConvoy
+from convoy.rules.people import CallPeople
 from convoy.rules.verdict import Observed
 from convoy.views import state_document
 from grite.errors import Corrupt
@@ -19,7 +17,6 @@ from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 LATER = 2 * LATELY_MS
-RETRY = RetryConvoy(convoy=NAME, by="ann")
 
 
 def aged(state: State, later: int = LATER) -> State:
@@ -64,30 +61,6 @@ def test_what_has_ended_is_packed_and_what_goes_on_is_not() -> None:
     state = failed().state  # stays at hand for a week
     assert list(packed(state).convoys.at_hand) == [NAME]
     assert list(packed(aged(state)).convoys.packed) == [NAME]
-
-
-def test_one_that_failed_long_ago_goes_on_by_a_retry() -> None:
-    rules = failed()
-    told = replaced(Rules(), aged(rules.state)).do(RETRY)
-    data = record.encode_reading(Reading(aged(rules.state)))
-    small = replaced(Rules(), record.decode_reading(data).state)
-
-    small.do(RETRY)
-
-    assert small.state == told.state
-    assert [convoy.name for convoy in small.state.live()] == [NAME]
-
-
-def replaced(rules: Rules, state: State) -> Rules:
-    rules.state, rules.now = state, state.moment.at
-    return rules
-
-
-@looped(RETRY, ConvoyFailed(convoy=NAME, why="again"))
-def test_a_complete_one_refuses_what_it_refused(command: Command) -> None:
-    state = aged(landed_whole().state)
-
-    assert str(decided(command, packed(state))) == str(decided(command, state))
 
 
 def test_convoys_keep_the_order_they_were_asked_for_in() -> None:

@@ -16,7 +16,6 @@ from convoy.owed import (
     Action,
     Align,
     Begin,
-    Build,
     CancelRun,
     Collect,
     Do,
@@ -158,19 +157,6 @@ def test_a_green_front_is_aligned_then_landed() -> None:
     assert owed(rules, checks=pending) == [], "it is behind what is not judged"
     merged = in_review(1, strategy="merge").offered(1, sha("a"), sha("0"))
     assert owed(merged, checks=checks) == [Land(NAME, (1,), sha("0"))]
-
-
-def test_what_stood_on_a_moved_branch_is_built_again() -> None:
-    rules = in_review(1).offered(1, sha("a"), sha("0"))
-    moved = {**ROOTS, BASE: sha("9")}
-
-    assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
-        HearPush(NAME, 0, sha("9"))
-    ]
-    rules.pushed(sha("9"))
-    assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
-        Build(NAME, (1,), sha("9"))
-    ]
 
 
 def test_what_is_pushed_to_a_task_set_aside_is_heard_with_its_next_try() -> None:

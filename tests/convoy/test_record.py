@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
 from convoy.log import CLOSE, OPEN
-from convoy.log.record import EVENTS, fact_of, fold, issue_of_fact, record
+from convoy.log.record import EVENTS, fact_of, fold
 from convoy.model.state import Convoy, State
 from convoy.model.work import Convoys
 from convoy.rules.people import DropTask
@@ -13,23 +13,9 @@ from convoy.rules.plans import PlanConvoy
 from grite.event import CommentAdded, IssueCreated
 from tests.convoy.anything import hostile
 from tests.convoy.stories import STORIES, Story, story
-from tests.world.rules import ACTOR, NAME, Rules, requested, spec
+from tests.world.rules import NAME, Rules, requested, spec
 
 # --- facts are read as they were written ----------------------------------------------
-
-
-@story
-def test_what_was_written_reads_as_the_facts_it_carries(tell: Story) -> None:
-    rules = tell()
-
-    comments = [e for e in rules.written if isinstance(e.kind, CommentAdded)]
-    read = [fact_of(e.kind.body) for e in comments if isinstance(e.kind, CommentAdded)]
-
-    assert read == rules.facts
-    assert [event.issue for event in comments] == [*map(issue_of_fact, rules.facts)]
-    before = State(bots=rules.state.bots)
-    after, events = record(before, rules.facts[1:], actor=ACTOR, at=1_000_000)
-    assert fold(before, "", events) == after
 
 
 @story

@@ -9,11 +9,7 @@ from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, smallest
 from convoy.owed import Action, LookAgain, Note, Prove, Reject, Stall, Try
 from convoy.rules.ending import AcceptNothing, MakeChoice
-from convoy.rules.landing import (
-    FailMerge,
-    ProveWork,
-    waiting_to_merge,
-)
+from convoy.rules.landing import FailMerge, ProveWork, waiting_to_merge
 from convoy.rules.people import (
     BlockTask,
     DropTask,
@@ -183,16 +179,6 @@ def test_work_that_is_being_compared_stays_and_nothing_else_is_chosen() -> None:
     for number in (3, 5, 9):  # red, or no rival
         refused = rules.ask(chose(rules, number))
         assert str(refused) == f"task {number} is not a green rival"
-
-
-def test_a_chosen_one_that_turns_red_is_tried_again_like_any_task() -> None:
-    rules = red(green(begun(), 1, 2), 3).started(4)
-    rules.do(chose(rules, 2)).offered(2, sha("d"), sha("0"))
-    rules.do(FailMerge(convoy=NAME, task=2, candidate=sha("d"), cause="red", why="red"))
-    assert rules.task(2).state == "queued"
-    rules.started(2).accepted(2, sha("e"))
-    assert owed(rules) == []
-    assert rules.queue == [2]
 
 
 def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:

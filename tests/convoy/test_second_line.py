@@ -304,14 +304,6 @@ def test_what_is_given_up_while_it_runs_ends_without_a_trace(
     assert "not running" in why(rules.ask(end))
 
 
-def test_a_dropped_task_is_not_offered_any_more() -> None:
-    pull = f"pull:{NAME}/1"
-    rules = Rules().planned(spec(1), spec(2)).started(1).do(ENDS[0])
-    assert pull in rules.state.intents
-
-    assert pull not in rules.do(GIVEN_UP[1]).state.intents
-
-
 def test_the_next_attempt_waits_for_the_end_of_the_one_before() -> None:
     rules = Rules().planned(spec(1)).started(1)
     rules.do(GIVEN_UP[2], RetryTask(convoy=NAME, task=1, by="ann"))

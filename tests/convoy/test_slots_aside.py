@@ -2,11 +2,7 @@
 
 from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
 from convoy.model import ids
-from convoy.model.ids import (
-    MINUTE_MS,
-    task_item,
-    task_of_item,
-)
+from convoy.model.ids import MINUTE_MS, task_item, task_of_item
 from convoy.owed import Action, Begin, Note, Show
 from convoy.owed.owed import UNTRIED_MS
 from convoy.rules.starting import StartTask

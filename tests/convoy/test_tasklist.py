@@ -349,20 +349,6 @@ def test_an_item_that_was_struck_through_is_no_task() -> None:
 ONE = ("default",)
 
 
-def test_at_no_time_more_are_free_than_a_wave_has_and_no_order_is_turned_round() -> (
-    None
-):
-    text = "- [ ] a (after 7)\n- [ ] b (after 1)\n" + "- [ ] c\n" * 5
-    tasks = plan("x", text, ONE, 3)
-    merged: set[int] = set()
-    while len(merged) < len(tasks):
-        free = {t.number for t in tasks if {*t.after} <= merged} - merged
-        assert 1 <= len(free) <= 3
-        merged.add(max(free))
-
-    assert task_graph.order(tasks).index(7) < task_graph.order(tasks).index(1)
-
-
 def test_waves_are_said_and_keep_their_tasks_when_numbers_move() -> None:
     text = "- [ ] a\n- [ ] b\n- [x] c\n- [ ] d"
     [*_, last] = task_graph.renumbered(plan("x", text, ONE, 2), 10)

@@ -4,12 +4,7 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.owed import Prove, Reject, Try
 from convoy.owed.landings import NOT_RED
 from convoy.rules.ending import AcceptNothing, AcceptWork
-from convoy.rules.landing import (
-    FailMerge,
-    LandMerge,
-    ProveWork,
-    waiting_to_merge,
-)
+from convoy.rules.landing import FailMerge, LandMerge, ProveWork, waiting_to_merge
 from convoy.rules.people import BlockTask, DropTask, RetryTask, ReviseTask
 from convoy.rules.verdict import Checks
 from tests.convoy.room import due

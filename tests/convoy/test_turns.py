@@ -10,8 +10,6 @@ from convoy.model.work import Work
 from convoy.owed import Action, Begin
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
-from convoy.rules.people import DropTask
-from convoy.rules.plans import LinkTask
 from convoy.rules.turns import Turn, in_order, turns, unmet
 from convoy.rules.verdict import Checks
 from tests.convoy.room import BASE, due
@@ -87,14 +85,6 @@ def test_it_starts_from_the_others_candidate_while_ci_judges_that() -> None:
     rules = surprised(strategy="merge").offered(1, sha("c"), sha("0"))
     assert begins(rules) == [4, 5], "it is judged where it lands"
     assert begins(rules.landed_as(1, sha("c"))) == [2, 4, 5]
-
-
-def test_it_waits_no_more_for_what_was_dropped_unless_a_person_links_them() -> None:
-    drop = DropTask(convoy=NAME, task=1, why="dropped by bea")
-    assert begins(surprised().do(drop)) == [2, 4, 5]
-
-    linked = surprised().do(LinkTask(convoy=NAME, task=2, on=1, by="bea"), drop)
-    assert linked.task(2).state == "blocked"
 
 
 def test_what_a_plan_puts_in_order_for_a_shared_path_needs_nothing() -> None:

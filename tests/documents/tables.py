@@ -14,7 +14,7 @@ from convoy import config
 from convoy.config.keys import SECONDS
 from convoy.patterns import BUILT_IN, PatternError, built_in_pattern, template
 from convoy.text import spoken_duration
-from tests.engines.record import kept
+from tests.engines.record import Parts, kept
 
 _ACTION: Final = Path(__file__).parents[2] / "action.yml"
 
@@ -169,13 +169,14 @@ def requests() -> str:
     )
 
 
-def _sent(engines: dict[str, Any]) -> str:
-    names = sorted(engines)
-    rows = [["version", *(engines[name]["version"] for name in names)]]
+def _sent(parts: Parts) -> str:
+    told = parts["versions"].items()
+    versions = {name: version for version, by in told for name in by.split()}
+    names = sorted(versions)
+    rows = [["version", *(versions[name] for name in names)]]
     for part in ("paths", "headers", "fields"):
-        sent = [engines[name][part] for name in names]
         kind = "header " if part == "headers" else ""
-        for each in sorted({one for some in sent for one in some}):
-            has = ("yes" if each in some else "" for some in sent)
+        for each, by in parts[part].items():
+            has = ("yes" if name in by.split() else "" for name in names)
             rows.append([f"{kind}`{each}`", *has])
     return table(["", *(f"`{name}`" for name in names)], rows)

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from convoy.model.records import EngineSpec
 from runner.engines import ENGINES as ROWS
@@ -25,6 +25,8 @@ from tests.world.patience import patient
 LONG_S: Final = int(patient(120))
 """No fault is played here, so a busy machine may take its time."""
 KEPT: Final = Path(__file__).with_name("requests.json")
+Parts: TypeAlias = dict[str, dict[str, str]]
+"""The names of the engines that sent each path, header and field of a dialect."""
 _MODELS: Final = {
     "anthropic": "anthropic/claude-sonnet-4-5",
     "chat": "openai/gpt-4o",
@@ -55,8 +57,8 @@ def dialect(engine: Engine) -> str:
     return call.vendor.dialect
 
 
-def kept() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(KEPT.read_text("utf-8"))
+def kept() -> dict[str, Parts]:
+    found: dict[str, Parts] = json.loads(KEPT.read_text("utf-8"))
     return found
 
 
@@ -73,23 +75,35 @@ def sent(
     return left, held(recorder.requests)
 
 
+def _without(rows: Mapping[str, str], engine: str) -> dict[str, str]:
+    left = {one: {*names.split()} - {engine} for one, names in rows.items()}
+    return {one: " ".join(sorted(names)) for one, names in left.items() if names}
+
+
+def _with(rows: Mapping[str, str], engine: str, new: Sequence[str]) -> dict[str, str]:
+    known = {one: {*rows.get(one, "").split(), engine} for one in new}
+    return {**rows, **{one: " ".join(sorted(names)) for one, names in known.items()}}
+
+
 def main(types: Sequence[str]) -> int:
     """Write it down anew for engines of these types, or of all; 1 when one fails."""
     asked = [each for each in ENGINES_ASKED if not types or each.type in types]
     found = kept()
     for engine in asked:
-        found.get(dialect(engine), {}).pop(engine.type, None)
+        parts = found.setdefault(dialect(engine), {})
+        for name in parts:
+            parts[name] = _without(parts[name], engine.type)
     for engine in asked:
         with tempfile.TemporaryDirectory() as folder:
-            left, parts = sent(Forge(Path(folder)), engine)
+            left, new = sent(Forge(Path(folder)), engine)
             outcome = left.result["outcome"]
         print(engine.type, engine.model, outcome)  # noqa: T201  for people
         if outcome != "uncommitted":
             return 1
-        before = found.setdefault(dialect(engine), {}).get(engine.type, {})
-        found[dialect(engine)][engine.type] = {
-            name: sorted({*each, *before.get(name, ())}) for name, each in parts.items()
-        } | {"version": pinned_versions()[engine.type]}
+        parts = found[dialect(engine)]
+        new = {**new, "versions": [pinned_versions()[engine.type]]}
+        for name, each in new.items():
+            parts[name] = _with(parts.get(name, {}), engine.type, each)
     KEPT.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", "utf-8")
     return 0
 

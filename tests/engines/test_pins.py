@@ -47,10 +47,13 @@ def test_python_packages_are_locked_as_they_are_asked_for(folder: Path) -> None:
 def test_what_each_cli_sends_was_recorded_with_the_version_that_is_pinned() -> None:
     pinned = pinned_versions()
     recorded = [
-        (name, each) for found in kept().values() for name, each in found.items()
+        (name, version)
+        for found in kept().values()
+        for version, names in found["versions"].items()
+        for name in names.split()
     ]
 
     assert pinned.keys() == ENGINES.keys() == dict(recorded).keys()
-    for name, each in recorded:
+    for name, version in recorded:
         again = f"recorded with another {name}: python -m tests.engines.record {name}"
-        assert each.get("version") == pinned[name], again
+        assert version == pinned[name], again

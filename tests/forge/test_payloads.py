@@ -16,14 +16,7 @@ from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.receiver import Receiver, receiving
 
 pytestmark = pytest.mark.needs("npm")
-HEARD_BY = (
-    "actions",
-    "checks",
-    "contents",
-    "issues",
-    "pull_requests",
-    "statuses",
-)
+HEARD_BY = ("actions", "checks", "contents", "issues", "pull_requests", "statuses")
 """The permissions that an App needs to hear of all these."""
 OF_QUEUES = {"pull_request.dequeued", "pull_request.enqueued"}
 OF_PLANS = {kind for kind in SENT if kind.startswith(("sub_issues", "issue_depend"))}

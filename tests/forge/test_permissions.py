@@ -8,10 +8,7 @@ from ruamel.yaml import YAML
 
 from brat.forge.resources.forge_records import Run
 from tests.world import npm
-from tests.world.github_forge.endpoint_permissions import (
-    ENDPOINTS,
-    shape,
-)
+from tests.world.github_forge.endpoint_permissions import ENDPOINTS, shape
 from tests.world.github_forge.workflow_runs import LOOP_WORKFLOW, permissions_of
 from tests.world.readme import README
 

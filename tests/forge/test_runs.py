@@ -14,15 +14,7 @@ from msgspec.structs import replace
 from brat.forge.service import run_processes
 from brat.forge.service.run_processes import How
 from brat.forge.storage.forge_state import Forge
-from tests.forge.running import (
-    INPUTS,
-    dispatch,
-    ended,
-    hasty,
-    log,
-    said,
-    stood,
-)
+from tests.forge.running import INPUTS, dispatch, ended, hasty, log, said, stood
 from tests.world.forge import Town, settle_in, town, until
 
 Serve = Callable[[How], AbstractAsyncContextManager[Town]]

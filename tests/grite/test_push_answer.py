@@ -65,10 +65,7 @@ def verdicts(answer: PushAnswer) -> list[str]:
     return [one.verdict for one in answer.refs]
 
 
-@looped(
-    (DECLINED, GITEA_PROTECTED),
-    (GITHUB_RULE_REASON, GITHUB_RULE),
-)
+@looped((DECLINED, GITEA_PROTECTED), (GITHUB_RULE_REASON, GITHUB_RULE))
 def test_a_branch_that_the_message_names_is_refused_and_the_others_are_not(
     reason: str, stderr: str
 ) -> None:

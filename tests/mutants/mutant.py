@@ -43,8 +43,13 @@ Entry = dict[str, str]
 
 
 def entries() -> tuple[Entry, ...]:
-    """Read the written list."""
-    return tuple(tomllib.loads(LIST.read_text())["mutant"])
+    """Read the written list, which has a table of mutants for each file."""
+    listed = tomllib.loads(LIST.read_text())
+    return tuple(
+        {"file": file, "old": old, "new": new, "breaks": breaks}
+        for file, rows in listed.items()
+        for breaks, (old, new) in rows.items()
+    )
 
 
 def placed(entry: Entry) -> Mutant:

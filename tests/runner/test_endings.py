@@ -1,20 +1,16 @@
 """How agents end: by themselves, badly, late, not at all."""
 
 import json
-import math
-import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import psutil
 import pytest
 
 from convoy.model.records import Limits
-from runner.box.supervisor import Order, Stop, Stream, supervise
 from runner.session.session_run import NO_ROOM
 from tests.runner.job import Forge, git
 from tests.world.patience import patient
@@ -33,7 +29,6 @@ os.wait()
 open("greeting.txt", "w").write("hi")
 time.sleep({sleep})
 """
-HOUR_S = 3600
 
 
 def is_left(forge: Forge) -> bool:
@@ -86,36 +81,6 @@ def test_an_agent_that_hangs_is_ended_at_its_deadline(forge: Forge) -> None:
     assert left.result["conclusion"] == "timed_out"
     assert re.fullmatch(r"The agent was stopped after \d+ s\.", left.result["why"])
     assert left.result["files"] == ["half.txt"]
-
-
-@pytest.mark.parametrize(
-    ("timeout_s", "silence_s"), [(HOUR_S, math.inf), (2 * HOUR_S, HOUR_S)]
-)
-def test_a_limit_is_met_when_the_clock_says_so(
-    tmp_path: Path, timeout_s: float, silence_s: float
-) -> None:
-    times = [0.0]
-
-    def sink(_stream: Stream, _chunk: bytes) -> None:
-        times.append(times[-1] + HOUR_S)
-
-    hang = ("sh", "-c", "echo up; exec sleep 600")
-    order = Order(
-        hang,
-        tmp_path,
-        {"PATH": os.environ["PATH"]},
-        timeout_s,
-        silence_s=silence_s,
-        clock=lambda: times[-1],
-    )
-    with Stop() as stop:
-        ending = supervise(order, sink, stop)
-
-    assert (ending.timed_out, ending.silent) == (
-        timeout_s == HOUR_S,
-        silence_s == HOUR_S,
-    )
-    assert (ending.seconds, ending.signal) == (HOUR_S, signal.SIGTERM)
 
 
 def test_a_daemon_that_ignores_sigterm_goes_with_its_agent(forge: Forge) -> None:

@@ -181,9 +181,7 @@ def test_the_gate_speaks_early_and_the_work_is_still_kept(forge: Forge) -> None:
     reasons = left.result["refusals"]
     assert reasons[0] == "The patch changes 2 files; the limit is 1."
     assert reasons[1].startswith("The patch is ")
-    assert reasons[2:] == [
-        "The patch changes a protected path: .github/ci.yml.",
-    ]
+    assert reasons[2:] == ["The patch changes a protected path: .github/ci.yml."]
     assert left.result["conclusion"] == "failure"
     assert left.result["why"] == " ".join(reasons[:2])
     assert left.result["commit"] == git("rev-parse", "work", cwd=forge.unpacked(left))

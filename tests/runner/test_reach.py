@@ -50,10 +50,7 @@ def tools(folder: Path) -> Path:
         (*(word for word in ALONE if "--map" not in word), "--map-root-user"),
         "the job runs as root, and so does its agent",
     ),
-    (
-        (*ALONE, "--keep-caps"),
-        "each process of the job's user can read all others",
-    ),
+    ((*ALONE, "--keep-caps"), "each process of the job's user can read all others"),
     (
         (*ALONE, "sh", "-c", '"$@"; true', "sh"),  # a shell waits with the token
         "any process of this user can read the job's token in /proc/1",

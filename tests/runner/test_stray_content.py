@@ -356,40 +356,6 @@ def test_a_merge_that_the_agent_left_unfinished_is_no_work(forge: Forge) -> None
     assert worked(forge, f"{both}; echo 4 > src/a.py")[1].faults == ()
 
 
-COMMITTED: dict[str, dict[str, str | None]] = {
-    "echo B = 2 >> src/a.py": {"src/a.py": "A = 1\nB = 2\nC = 3"},
-    "rm src/a.py": {"src/a.py": None},
-    "git mv src/a.py b.py": {"src/a.py": None, "b.py": "A = 1"},
-    "chmod +x src/a.py": {"src/a.py": "A = 1\nC = 3"},
-    "rm src/a.py README.md; mkdir README.md; echo 1 > README.md/x": {
-        "src/a.py": None,
-        "README.md": None,
-        "README.md/x": "1",
-    },
-    "rm -r src; echo 1 > src": {"src": "1", "src/a.py": None},
-}
-"""What an agent commits itself, as Aider and Claude Code do, and what is there then."""
-
-
-def test_whatever_an_agent_commits_itself_is_kept(tmp_path: Path) -> None:
-    forge = Forge(tmp_path)
-    more = "echo 2 > own.txt; [ ! -f src/a.py ] || echo C = 3 >> src/a.py"
-    for change, files in COMMITTED.items():
-        workspace, work = worked(forge, f"{change}; {COMMIT}; {more}")
-
-        assert {each.path for each in work.changes} == {*files, "own.txt"}, change
-        own = f"{workspace.base}..{work.commit}"
-        log = git("log", "--format=%s", own, cwd=workspace.store)
-        assert log.splitlines() == ["Do it", "Own"], change
-        tree = ("ls-tree", "-r", "--name-only", f"{work.commit}")
-        there = git(*tree, cwd=workspace.store).splitlines()
-        for path, text in files.items():
-            assert (path in there) == (text is not None), (change, path)
-            if text is not None:
-                found = git("show", f"{work.commit}:{path}", cwd=workspace.store)
-                assert found == text, (change, path)
-
-
 def test_the_agents_repository_may_hold_nobody_elses_objects(tmp_path: Path) -> None:
     forge = Forge(tmp_path)
     private, seed = forge.root / "private", forge.root / "seed"

@@ -148,30 +148,18 @@ steps:
 @looped(
     ("steps:\n  - id: a\n   b: c\n", f"{FILE}: line 3: this is not YAML: "),
     ("a: 1\na: 2\n", f'{FILE}: line 2: "a" appears twice'),
-    (
-        "a: &x 1\nb: *x\n",
-        f"{FILE}: line 1: anchors (& *) are not allowed",
-    ),
+    ("a: &x 1\nb: *x\n", f"{FILE}: line 1: anchors (& *) are not allowed"),
     ("a: 1\n---\nb: 1\n", "this is not YAML: "),
-    (
-        STEP + "    kind: review\n",
-        "line 6: a review must name one step of kind",
-    ),
+    (STEP + "    kind: review\n", "line 6: a review must name one step of kind"),
     (STEP + "    kind: review\n    on: [oen]\n", 'no other step "oen"'),
-    (
-        STEP + "    on: [one]\n",
-        "line 2: a step of work must name one step of kind",
-    ),
+    (STEP + "    on: [one]\n", "line 2: a step of work must name one step of kind"),
     ("[" * 3_000, f"{FILE}: line 1: this is nested too deeply"),
     ("a: \x00", f"{FILE}: this is not YAML: "),
     ("# x\n" * (patterns.MOST_LINES + 1), f"{FILE}: the file is longer than 500 lines"),
     ("[1, 2]: x\n", f"{FILE}: line 1: a key must be a word"),
     ("", f"{FILE}: line 1: the template: a template must have either steps or legs"),
     ("just words", f"{FILE}: line 1: the template: "),
-    (
-        "name: other\n" + STEP,
-        f'{FILE}: line 1: the name "other" must be',
-    ),
+    ("name: other\n" + STEP, f'{FILE}: line 1: the name "other" must be'),
     (
         STEP + "    engin: x\n",
         f'{FILE}: line 6: unknown key "engin"; allowed: id, title, body,',

@@ -1,10 +1,10 @@
 # ruff: noqa: RUF001  people write in several languages
 """What an issue is, by a corpus of texts with the kinds that a reader gave them."""
 
-import json
 from pathlib import Path
 
 import pytest
+from msgspec import Struct, json
 
 from convoy.planner import issue_text
 from convoy.planner.marks import ReferredIssue, filled_items
@@ -13,31 +13,37 @@ from tests.world.cases import looped
 from tests.world.issue_form import FORM
 
 CORPUS = Path(__file__).parents[1] / "intake_corpus" / "issues.json"
-ISSUES = json.loads(CORPUS.read_text(encoding="utf-8"))
 OPTIONS = ("default", "tests")
 
 
+class Issue(Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    kind: str
+    text: str
+    work: tuple[str, ...] = ()
+    after: dict[int, tuple[int, ...]] = {}
+    labels: tuple[str, ...] = ()
+
+
+ISSUES = json.decode(CORPUS.read_bytes(), type=tuple[Issue, ...])
+
+
 @looped(*ISSUES)
-def test_an_issue_is_what_its_label_says(issue: dict[str, object]) -> None:
-    labels = [issue_text.plain_label(each) for each in issue["labels"]]  # type: ignore[attr-defined]
-    found = issue_text.intake(str(issue["text"]), labels)
+def test_an_issue_is_what_its_label_says(issue: Issue) -> None:
+    labels = [issue_text.plain_label(each) for each in issue.labels]
+    found = issue_text.intake(issue.text, labels)
     todo = [item for item in found.work.items if not item.done]
 
-    assert found.kind == issue["kind"]
-    assert len(todo) == len(issue["work"])  # type: ignore[arg-type]
+    assert found.kind == issue.kind
+    assert len(todo) == len(issue.work)
 
 
-@looped(*[each for each in ISSUES if each["kind"] == "task list"])
-def test_an_order_in_words_is_found_and_none_is_invented(
-    issue: dict[str, object],
-) -> None:
-    tasks = plan("x", str(issue["text"]), OPTIONS, 20)
+@looped(*[each for each in ISSUES if each.kind == "task list"])
+def test_an_order_in_words_is_found_and_none_is_invented(issue: Issue) -> None:
+    tasks = plan("x", issue.text, OPTIONS, 20)
 
-    assert {str(t.number): list(t.after) for t in tasks if t.after} == issue["after"]
-    assert [t.title[:20] for t in tasks] == [
-        str(each)[:20]
-        for each in issue["work"]  # type: ignore[attr-defined]
-    ]
+    assert {t.number: t.after for t in tasks if t.after} == issue.after
+    assert [t.title[:20] for t in tasks] == [each[:20] for each in issue.work]
 
 
 @looped("[x]", "[ ]")

@@ -80,12 +80,3 @@ def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
     assert until >= 1_600_000
     assert "waits for the model's vendor until" in why(rules.ask(early))
     assert rules.ask(late) is None
-
-
-def test_a_convoy_given_up_while_it_is_planned_waits_for_the_session_to_end() -> None:
-    rules = begun(asked()).failed("cancelled")
-
-    assert mayor(rules).state == "dropped"
-    assert [task.number for _, task in rules.state.running()] == [0]
-    assert rules.ask(refused(1)) is None
-    assert [*rules.state.running()] == []

@@ -92,10 +92,7 @@ WRITTEN = "noop", "It is there."
 
 @looped(
     # it is found wherever it was cut
-    (
-        ["All is well.\n\nBRAT: blo", "cked. No ", "key."],
-        ("blocked", "No key."),
-    ),
+    (["All is well.\n\nBRAT: blo", "cked. No ", "key."], ("blocked", "No key.")),
     # after a tool a new message begins
     (["I write.", "", "BRAT: noop. ", "It is there."], WRITTEN),
     # what is said after it does not hide it

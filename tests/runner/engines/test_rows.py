@@ -9,12 +9,7 @@ from msgspec.structs import replace
 
 from convoy.model.records import EngineSpec
 from runner.engines import ENGINES
-from runner.engines.row import (
-    Call,
-    Key,
-    Row,
-    chatgpt_account,
-)
+from runner.engines.row import Call, Key, Row, chatgpt_account
 from tests.world.cases import looped
 
 SECRET = "made-up-key-0123456789"

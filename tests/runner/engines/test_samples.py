@@ -10,20 +10,16 @@ ALL = sorted({path.name.rpartition(".")[0] for path in SAMPLES.glob("*.std*")})
 
 WELL = {
     "aider-ok": (["edit"], (0, 0)),
-    "aider-sseerr": (["edit"], (0, 0)),
     "claude-noperm": (["!Write"], (2400, 100)),
     "claude-ok": (["Write"], (2400, 100)),
     "claude-sseerr": (["Write"], (9600, 106)),
     "claude@latest-ok": (["Write"], (2400, 100)),
     "claude@latest-sigint": (["Bash"], (2400, 100)),
-    "claude@latest-sigterm": (["Bash"], (2400, 100)),
     "codex@native-ok": (["command_execution"], (2000, 100)),
     "continue-ok": ([], (0, 0)),
     "copilot-noperm": (["create", "!tool"], (0, 0)),
     "copilot-ok": (["create"], (0, 0)),
     "copilot@anthropic-ok": (["create"], (0, 0)),
-    "copilot@native-ok": (["create"], (0, 0)),
-    "copilot@responses-ok": (["create"], (0, 0)),
     "gemini-noperm": ([], (1000, 50)),
     "gemini-ok": (["write_file"], (2000, 100)),
     "opencode-ok": (["write"], (2000, 100)),
@@ -48,13 +44,12 @@ TOLD: dict[tuple[Trouble, int | None], str] = {
     ),
     ("vendor_down", None): (
         "claude-garbage claude-refused codex@default-500 codex@default-garbage "
-        "codex@default-refused codex@default-sseerr continue-refused copilot-garbage "
-        "copilot-refused copilot-sseerr gemini-garbage gemini-refused gemini-sseerr "
-        "opencode-refused opencode-sseerr"
+        "codex@default-refused continue-refused copilot-garbage gemini-garbage "
+        "gemini-refused gemini-sseerr opencode-refused opencode-sseerr"
     ),
     ("vendor_down", 500): (
-        "aider-500 aider-garbage aider-refused claude-b500 claude@latest-e500 "
-        "continue-500 copilot-500 gemini-500 gemini@bounded-b500 opencode-500"
+        "aider-500 claude-b500 claude@latest-e500 continue-500 gemini@bounded-b500 "
+        "opencode-500"
     ),
     ("vendor_down", 529): (
         "claude@latest-e529 codex@default-529 continue-529 opencode-529"
@@ -64,8 +59,7 @@ TROUBLED = {name: told for told, names in TOLD.items() for name in names.split()
 
 CUT_OFF = {
     *("claude-sigterm", "codex-sigint", "codex-sigterm", "copilot@native-sigint"),
-    *("copilot@native-sigterm", "gemini-sigint", "gemini-sigterm", "opencode-deny"),
-    *("opencode-sigint", "opencode-sigterm"),
+    *("gemini-sigint", "opencode-deny", "opencode-sigint"),
 }
 
 

@@ -161,20 +161,6 @@ async def test_no_other_token_and_no_path_that_leads_elsewhere_leaves(
     assert not [each.path for each in vendor.asked if "/feed/" not in each.path]
 
 
-async def test_an_answer_is_passed_on_piece_by_piece() -> None:
-    vendor = Vendor(
-        kind="text/event-stream",
-        pieces=(b"data: 1\n\n", b"data: 2\n\n"),
-        gate=asyncio.Semaphore(1),
-    )
-    async with serving(vendor), client() as session:
-        with proxy(vendor.url) as (_, url):
-            async with session.post(f"{url}/v1/messages", json=CALL) as got:
-                assert await got.content.readany() == b"data: 1\n\n"
-                vendor.gate.release()
-                assert await got.content.readany() == b"data: 2\n\n"
-
-
 async def test_a_vendors_no_is_passed_on_and_costs_no_tokens() -> None:
     vendor = Vendor(status=429, pieces=(USAGE,))
     async with serving(vendor), client() as session:
@@ -212,11 +198,7 @@ async def test_when_a_cap_is_met_no_call_is_let_through(
     assert gateway.sum().calls == 2
 
 
-@looped(
-    (Limits(tokens=1), 1),
-    (Limits(tokens=350), 4),
-    (Limits(usd=0.35), 4),
-)
+@looped((Limits(tokens=1), 1), (Limits(tokens=350), 4), (Limits(usd=0.35), 4))
 async def test_calls_at_once_do_not_overshoot_a_cap_by_more_than_one(
     limits: Limits, let_in: int
 ) -> None:
