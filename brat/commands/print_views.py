@@ -32,7 +32,12 @@ from convoy.model.state import Convoy, State, Task
 from convoy.rules.starting import moment
 from convoy.text import clock, counted, did_you_mean, spoken_duration
 from convoy.views.history import attempt_story, bot_facts, past_sessions
-from convoy.views.interventions import Intervention, interventions, needs_a_person
+from convoy.views.interventions import (
+    Intervention,
+    alike,
+    interventions,
+    needs_a_person,
+)
 from convoy.views.reasons import convoy_reasons, edge_reasons, pull_reasons, reasons
 from grite.errors import BratError
 
@@ -110,8 +115,8 @@ def looked(
     newer, older, following, mine = _seen(state, convoy, found)
     lines = [
         line
-        for each in mine
-        for line in status_screen.intervention_lines(each, whole=whole)
+        for each in alike(mine)
+        for line in status_screen.intervention_lines(*each, whole=whole)
     ]
     waits = [Text(status_screen.WAITS), *lines] if mine else []
     parts = status_screen.parts_of(newer, state, wall_clock())
@@ -125,7 +130,7 @@ def watched(state: State, convoy: str | None, found: Waits) -> View:
     if not (newer or mine):
         return View(rest=NOTHING_YET)
     parts = status_screen.parts_of(newer, state, wall_clock())
-    pinned = (Group(*status_screen.intervention_lines(each)) for each in mine)
+    pinned = (Group(*status_screen.intervention_lines(*each)) for each in alike(mine))
     return View(rest=Group(*following, *parts, *older), pinned=tuple(pinned))
 
 

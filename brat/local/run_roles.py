@@ -28,8 +28,14 @@ from convoy.owed import Role, Show, item_of, role_of
 from convoy.owed.owed import owed_actions
 from convoy.planner import not_planned_by
 from convoy.rules.starting import is_kept, moment
-from convoy.text import shortened
-from convoy.views.interventions import Intervention, interventions, unread_issues
+from convoy.text import numbered, shortened
+from convoy.views.interventions import (
+    Intervention,
+    alike,
+    interventions,
+    same_for,
+    unread_issues,
+)
 from grite.errors import Unavailable
 
 
@@ -80,38 +86,51 @@ _WAYS: Final = {
 """What a command with this word does."""
 
 
-def tell_waiting(local: Local, own: str) -> bool:
-    """Say what needs a person; return whether anything of one's own does.
-
-    `own` is the convoy that the command is about; empty: each is.
-    """
+def waiting(local: Local) -> tuple[Intervention, ...]:
+    """Return what needs a person and is said by nothing else."""
     context = local.loop.context
     state = context.mirror.state
     failing = (
         Intervention(kind="set_aside", convoy=state.convoy_of_item(item), why=why)
         for item, why in context.troubles.items()
     )
-    told, others = False, defaultdict[str, list[str]](list)
-    for each in (*interventions(state, context.clock()), *failing):
-        if each.kind in _SAID_ELSEWHERE:
-            continue
-        if own in ("", each.convoy) or not each.convoy:
-            told = True
-            for line in _lines(state, each):
-                local.tell(line)
-        else:
+    found = (*interventions(state, context.clock()), *failing)
+    return tuple(each for each in found if each.kind not in _SAID_ELSEWHERE)
+
+
+def tell_waiting(local: Local, own: str, known: Collection[Intervention] = ()) -> bool:
+    """Say what needs a person; return whether anything of one's own does.
+
+    `own` is the convoy that the command is about; empty: each is. What was `known`
+    before gets no more than a line for each convoy.
+    """
+    state = local.loop.context.mirror.state
+    mine, others = [], defaultdict[str, dict[str, list[int]]](dict)
+    for each in waiting(local):
+        if (own in ("", each.convoy) or not each.convoy) and each not in known:
+            mine.append(each)
+        elif each.convoy:
             kind = each.kind.removesuffix("_task").replace("_", " ")
-            which = f": task {each.task}" if each.task else ""
-            others[each.convoy].append(f"{kind}{which}")
+            tasks = others[each.convoy].setdefault(kind, [])
+            tasks += [each.task] * bool(each.task)
+    for each, alike_ones in alike(mine):
+        for line in _lines(state, each):
+            local.tell(line)
+        if alike_ones:
+            local.tell(f"  {same_for(each, alike_ones)}")
     for name, kinds in others.items():
-        what = "; ".join(dict.fromkeys(kinds))
-        local.tell(f"{name} also needs you ({what}): brat status shows why")
+        what = "; ".join(
+            f"{kind}: {numbered(tasks)}" if tasks else kind
+            for kind, tasks in kinds.items()
+        )
+        also = "still" if name == own else "also"
+        local.tell(f"{name} {also} needs you ({what}): brat status shows why")
     failed = any(
         known.state == "failed" and known.ended_at >= local.begun_at
         for name, known in state.convoys.summaries()
         if own in ("", name)
     )
-    return told or failed
+    return bool(mine) or failed
 
 
 def _lines(state: State, found: Intervention) -> Iterator[str]:
@@ -261,26 +280,27 @@ def report(
     own: str = "",
     done: Collection[Role] = (),
     *,
+    known: Collection[Intervention] = (),
     goes_by_role: bool = True,
 ) -> int:
     """Say what waits and what to do next; `local` has no roles carried out from now on.
 
     `own` is the convoy that the command is about; empty: each is. `done` are the roles
-    that have just done all they can; whoever does not go on role by role is told of the
-    command for all. Returns 1 when something of its own convoys is
-    blocked, failed or refused, else 0.
+    that have just done all they can, `known` is what waited before; whoever does not go
+    on role by role is told of the command for all. Returns 1 when something of its own
+    convoys is blocked, failed or refused, else 0.
     """
-    stuck = tell_waiting(local, own)
+    stuck = tell_waiting(local, own, known)
     local.sync.tell_landed()
     state = local.loop.context.mirror.state
-    waiting = [
+    unread = [
         *unread_issues(labelled_issues(local.checkout.folder), state, (_ALL_ROLES,))
     ]
-    for each in waiting:
+    for each in unread:
         local.tell(each.why)
     busy = local.elsewhere()
     role = next_role(local.loop.context, busy, done)
-    if role is None and "mayor" not in busy and any(each.commands for each in waiting):
+    if role is None and "mayor" not in busy and any(each.commands for each in unread):
         role = "mayor"
     if role is not None:
         is_for_all = role == "mayor" or not goes_by_role

@@ -22,7 +22,7 @@ from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import Moment, moment
 from convoy.text import clean, clock, counted, rough, spoken_duration
 from convoy.views import SCHEMA_VERSION, progress_words, saved_s, strip
-from convoy.views.interventions import Intervention
+from convoy.views.interventions import Intervention, same_for
 from convoy.views.plan import PlanTask, plan_document
 from convoy.views.reasons import landed_as, landing_document, plan_waits, waits_for
 
@@ -124,13 +124,18 @@ def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
         yield Text(f"lock: {one_line(what)} held by {one_line(holder)} until {until}")
 
 
-def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[Text]:
+def intervention_lines(
+    found: Intervention, others: tuple[int, ...] = (), *, whole: bool = False
+) -> Iterator[Text]:
+    """Yield what waits, the commands that help, and which other tasks wait alike."""
     task = f" task {found.task}" if found.task else ""
     where = f"{found.convoy}{task}: " if found.convoy else ""
     why = kept_lines(found.why, "      ") if whole else one_line(found.why)
     yield Text(f"  {where}{why}", style="red")
     for command in found.commands:
         yield Text(f"    {from_here(command, alone=True)}")
+    if others:
+        yield Text(f"    {from_here(same_for(found, others))}")
 
 
 def one_line(text: str) -> str:

@@ -63,3 +63,28 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     shows_how_sessions_ended(terminal)
     alone = terminal.type("brat session list --convoy say-ho-1")
     assert alone.status == 2
+
+
+def test_a_decision_is_confirmed_and_what_waited_before_is_one_line(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, engine(AGENT, CONFIG))
+    three = "- [ ] Say one\n- [ ] Say two\n- [ ] Say three\n"
+
+    first = terminal.type(f"{START} '{three}'")
+    retried = terminal.type("brat retry 2")
+    paused = terminal.type("brat pause")
+
+    assert first.err.count(" is blocked: ") == 1, "for the same reason"
+    assert "  the same for tasks 2, 3; to retry all that is blocked: brat " in first.err
+    assert "\n    the same for tasks " in terminal.type("brat status").out
+    assert retried.lines == [
+        "carried out: retry task 2 of say-one-1",
+        "say-one-1 still needs you (blocked: tasks 1, 3): brat status shows why",
+        "next: brat up",
+    ]
+    assert paused.lines[:3] == [
+        "carried out: pause say-one-1",
+        "say-one-1 is paused: a person paused it",
+        "  to go on: brat convoy resume say-one-1",
+    ]
