@@ -327,8 +327,6 @@ def _lines(convoy: Convoy) -> Iterator[str]:
     yield f"graph: {', '.join(edges) or 'no task waits for another'}"
     if told := estimate_words(convoy.estimate):
         yield f"estimate: {told}"
-    if found.approval:
-        yield found.approval.replace("`", "")
     yield from (f"warning: {each}" for each in convoy.warnings)
 
 
