@@ -121,7 +121,7 @@ def looked(
     waits = [Text(status_screen.WAITS), *lines] if mine else []
     parts = status_screen.parts_of(newer, state, wall_clock())
     seen = (*following, *waits, *parts)
-    return Group(*older, *seen) if seen else NOTHING_YET
+    return Group(*seen, *older) if seen else NOTHING_YET
 
 
 def watched(state: State, convoy: str | None, found: Waits) -> View:

@@ -58,7 +58,8 @@ def parts_of(
         if convoy.ended:
             words = progress_words(convoy, now)
             yield Text(f"{convoy.name}: {convoy.shown_state} · {words}", style="dim")
-            yield from _ending(convoy)
+            if not convoy.given_up_by:
+                yield from _ending(convoy)
 
 
 def _whole(convoy: Convoy, at: Moment, now: int) -> Iterator[RenderableType]:
