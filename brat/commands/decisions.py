@@ -254,7 +254,7 @@ async def _by_the_loop(
 ) -> int:
     """Have the loop carry it out, and say so, or `done`, and what waits now."""
     async with serving(checkout, (), say) as here:
-        known = run_roles.waiting(here)
+        known = run_roles.waiting(here, here.reader().read())
         reply = await here.loop.carry_out(asker, request)
         if reply.why:
             say(f"brat: {reply.why}")

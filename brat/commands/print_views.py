@@ -23,7 +23,7 @@ from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
 from brat.status.local_attention import here, stands_still
 from brat.terminal import live_screen
-from brat.terminal.console import out, say, write
+from brat.terminal.console import from_here, out, say, write
 from brat.terminal.live_screen import View
 from convoy import views
 from convoy.model import ids
@@ -34,6 +34,7 @@ from convoy.text import clock, counted, did_you_mean, spoken_duration
 from convoy.views.history import attempt_story, bot_facts, past_sessions
 from convoy.views.interventions import (
     Intervention,
+    advice,
     alike,
     interventions,
     needs_a_person,
@@ -358,6 +359,10 @@ def why(repo: Path, about: str, convoy: str | None, *, as_json: bool) -> None:
     write(status_screen.one_line(found.about))
     for reason in (*found.reasons, *found.story):
         write(f"- {status_screen.kept_lines(reason)}")
+    for each in interventions(state, wall_clock()) if found.task else ():
+        if (each.convoy, each.task) == (found.convoy, found.task):
+            for line in advice(each):
+                write(from_here(line))
 
 
 def newest(repo: Path, number: int, *, following: bool = False) -> None:

@@ -31,6 +31,7 @@ from convoy.rules.starting import is_kept, moment
 from convoy.text import numbered, shortened
 from convoy.views.interventions import (
     Intervention,
+    advice,
     alike,
     interventions,
     same_for,
@@ -74,22 +75,11 @@ def next_role(
 
 _SAID_ELSEWHERE: Final = frozenset({"plan_approval", "convoy_failed"})
 """What the news or a command's last line says."""
-_WAYS: Final = {
-    "retry": "to try it again",
-    "drop": "to continue without it",
-    "allow": "to allow it",
-    "split": "to split it",
-    "resume": "to go on",
-    "cancel": "to end it",
-    "release": "to start it sooner",
-}
-"""What a command with this word does."""
 
 
-def waiting(local: Local) -> tuple[Intervention, ...]:
-    """Return what needs a person and is said by nothing else."""
+def waiting(local: Local, state: State) -> tuple[Intervention, ...]:
+    """Return what needs a person in this state, and is said by nothing else."""
     context = local.loop.context
-    state = context.mirror.state
     failing = (
         Intervention(kind="set_aside", convoy=state.convoy_of_item(item), why=why)
         for item, why in context.troubles.items()
@@ -106,7 +96,7 @@ def tell_waiting(local: Local, own: str, known: Collection[Intervention] = ()) -
     """
     state = local.loop.context.mirror.state
     mine, others = [], defaultdict[str, dict[str, list[int]]](dict)
-    for each in waiting(local):
+    for each in waiting(local, state):
         if (own in ("", each.convoy) or not each.convoy) and each not in known:
             mine.append(each)
         elif each.convoy:
@@ -147,9 +137,10 @@ def _lines(state: State, found: Intervention) -> Iterator[str]:
     yield why
     if task and task.state == "blocked" and task.cause == "failed":
         yield f"  to see its agent's output: brat session tail {which}"
-    for command in found.commands:
-        ways = (_WAYS[word] for word in command.split() if word in _WAYS)
-        yield f"  {next(ways, 'type')}: {command}"
+        tell = f"brat task tell {found.task} TEXT --convoy {found.convoy}"
+        yield f"  to tell its agent something first: {tell}"
+    for line in advice(found):
+        yield f"  {line}"
 
 
 OK: Final = 0
@@ -238,6 +229,8 @@ class News:
         """Take the present state as known."""
         self._tell = tell
         self._known = {key: now for key, now, _, _ in _standing(state)}
+        self._about = ""
+        """The convoy that the lines before were about."""
 
     def tell(self, state: State) -> None:
         for key, now, convoy, task in _standing(state):
@@ -251,10 +244,15 @@ class News:
                 if convoy.state == "active" and before in (None, ("planning", 0)):
                     self._tell_plan(convoy)
             else:
+                if self._about != convoy.name:
+                    self._tell(f"{convoy.name}:")
                 first = " ".join(task.why.partition("\n\n")[0].split())
+                if task.state == "running" and task.started > 1:
+                    first = f"attempt {task.started}"
                 why = f" ({shortened(first, 120)})" if first else ""
                 said = f"task {task.number} {task.state}{why}: {task.spec.title}"
                 self._tell(f"  {said}")
+            self._about = convoy.name
 
     def _tell_plan(self, convoy: Convoy) -> None:
         """Tell what a plan that nobody looks at before it starts should have been."""

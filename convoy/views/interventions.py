@@ -123,6 +123,25 @@ def standing_still(why: str) -> Intervention:
     return Intervention(kind="standstill", why=f"nothing is making progress: {why}")
 
 
+_WAYS: Final = {
+    "retry": "to try it again",
+    "drop": "to continue without it",
+    "allow": "to allow it",
+    "split": "to split it",
+    "resume": "to go on",
+    "cancel": "to end it",
+    "release": "to start it sooner",
+}
+"""What a command with this word does."""
+
+
+def advice(found: Intervention) -> Iterator[str]:
+    """Yield what each command does, and the command."""
+    for command in found.commands:
+        ways = (_WAYS[word] for word in command.split() if word in _WAYS)
+        yield f"{next(ways, 'type')}: {command}"
+
+
 def alike(
     found: Iterable[Intervention],
 ) -> Iterator[tuple[Intervention, tuple[int, ...]]]:

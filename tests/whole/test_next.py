@@ -65,6 +65,7 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     assert alone.status == 2
 
 
+@pytest.mark.layer("landing")
 def test_a_decision_is_confirmed_and_what_waited_before_is_one_line(
     tmp_path: Path,
 ) -> None:
@@ -73,16 +74,22 @@ def test_a_decision_is_confirmed_and_what_waited_before_is_one_line(
 
     first = terminal.type(f"{START} '{three}'")
     retried = terminal.type("brat retry 2")
-    paused = terminal.type("brat pause")
 
-    assert first.err.count(" is blocked: ") == 1, "for the same reason"
+    assert first.err.count(" is blocked: The ") == 1, "for the same reason"
     assert "  the same for tasks 2, 3; to retry all that is blocked: brat " in first.err
-    assert "\n    the same for tasks " in terminal.type("brat status").out
+    assert "\n    the same for task 3; to " in terminal.type("brat status").out
     assert retried.lines == [
         "carried out: retry task 2 of say-one-1",
         "say-one-1 still needs you (blocked: tasks 1, 3): brat status shows why",
         "next: brat up",
     ]
+    assert "(attempt 2)" in terminal.type("brat witness run").err
+    why = terminal.done("brat why 2").splitlines()
+    assert why[-3:-1] == [
+        "to try it again: brat task retry 2 --convoy say-one-1",
+        "to continue without it: brat task drop 2 --convoy say-one-1",
+    ]
+    paused = terminal.type("brat pause")
     assert paused.lines[:3] == [
         "carried out: pause say-one-1",
         "say-one-1 is paused: a person paused it",
