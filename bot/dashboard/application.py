@@ -116,6 +116,9 @@ _KEPT: Final = ("Allow", "Retry-After")
 
 def error_answer(request: web.Request, error: web.HTTPException) -> web.Response:
     said = (error.text or error.reason).strip()
+    if said == f"{error.status}: {error.reason}":
+        is_none = error.status == HTTPStatus.NOT_FOUND
+        said = "there is nothing at this address" if is_none else error.reason
     kept = {name: error.headers[name] for name in _KEPT if name in error.headers}
     headers = access_policy.HEADERS | kept
     if ROOT in request.path:

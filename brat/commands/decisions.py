@@ -175,9 +175,7 @@ def decided(
         if refused := api.decide(name, request):
             say(f"brat: the bot at {api.bot} refused the request: {refused}")
             return run_roles.BLOCKED
-        task = request.arguments.get("task")
-        about = f"task {task} of {name}" if task else name
-        say(f"the bot at {api.bot} carried out: {endpoint_of(request).word} {about}")
+        say(f"the bot at {api.bot} carried out: {_named(request, name)}")
         return run_roles.OK
     log = log_repository(path)
     found = live_or_named(Reader(log).read(), convoy)
@@ -191,6 +189,13 @@ def decided(
     where = remote_forge.say(log, found.issue, line)
     say(f"commented on {where}: {line}; the bot will answer there")
     return run_roles.OK
+
+
+def _named(request: Request, convoy: str) -> str:
+    """Return the words for a decision that was carried out."""
+    task = request.arguments.get("task")
+    about = f"task {task} of {convoy}" if task else convoy
+    return f"{endpoint_of(request).word} {about}"
 
 
 def decided_about(
@@ -247,8 +252,9 @@ def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
 async def _by_the_loop(
     checkout: Checkout, asker: Asker, request: Request, done: str = ""
 ) -> int:
-    """Have the loop carry it out, and say `done`, or else what waits in the convoy."""
+    """Have the loop carry it out, and say so, or `done`, and what waits now."""
     async with serving(checkout, (), say) as here:
+        known = run_roles.waiting(here, here.reader().read())
         reply = await here.loop.carry_out(asker, request)
         if reply.why:
             say(f"brat: {reply.why}")
@@ -262,7 +268,8 @@ async def _by_the_loop(
                 run = task.attempt.run if task.attempt else None
                 if run and (found.name, task.number) == (asker.convoy, number):
                     await context.github.runs.cancel(run)
-        run_roles.report(here, asker.convoy, goes_by_role=False)
+        say(f"carried out: {_named(request, asker.convoy)}")
+        run_roles.report(here, asker.convoy, known=known, goes_by_role=False)
         return run_roles.OK
 
 

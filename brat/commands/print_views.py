@@ -23,7 +23,7 @@ from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
 from brat.status.local_attention import here, stands_still
 from brat.terminal import live_screen
-from brat.terminal.console import out, say, write
+from brat.terminal.console import from_here, out, say, write
 from brat.terminal.live_screen import View
 from convoy import views
 from convoy.model import ids
@@ -32,7 +32,13 @@ from convoy.model.state import Convoy, State, Task
 from convoy.rules.starting import moment
 from convoy.text import clock, counted, did_you_mean, spoken_duration
 from convoy.views.history import attempt_story, bot_facts, past_sessions
-from convoy.views.interventions import Intervention, interventions, needs_a_person
+from convoy.views.interventions import (
+    Intervention,
+    advice,
+    alike,
+    interventions,
+    needs_a_person,
+)
 from convoy.views.reasons import convoy_reasons, edge_reasons, pull_reasons, reasons
 from grite.errors import BratError
 
@@ -110,13 +116,13 @@ def looked(
     newer, older, following, mine = _seen(state, convoy, found)
     lines = [
         line
-        for each in mine
-        for line in status_screen.intervention_lines(each, whole=whole)
+        for each in alike(mine)
+        for line in status_screen.intervention_lines(*each, whole=whole)
     ]
     waits = [Text(status_screen.WAITS), *lines] if mine else []
     parts = status_screen.parts_of(newer, state, wall_clock())
     seen = (*following, *waits, *parts)
-    return Group(*older, *seen) if seen else NOTHING_YET
+    return Group(*seen, *older) if seen else NOTHING_YET
 
 
 def watched(state: State, convoy: str | None, found: Waits) -> View:
@@ -125,7 +131,7 @@ def watched(state: State, convoy: str | None, found: Waits) -> View:
     if not (newer or mine):
         return View(rest=NOTHING_YET)
     parts = status_screen.parts_of(newer, state, wall_clock())
-    pinned = (Group(*status_screen.intervention_lines(each)) for each in mine)
+    pinned = (Group(*status_screen.intervention_lines(*each)) for each in alike(mine))
     return View(rest=Group(*following, *parts, *older), pinned=tuple(pinned))
 
 
@@ -353,6 +359,10 @@ def why(repo: Path, about: str, convoy: str | None, *, as_json: bool) -> None:
     write(status_screen.one_line(found.about))
     for reason in (*found.reasons, *found.story):
         write(f"- {status_screen.kept_lines(reason)}")
+    for each in interventions(state, wall_clock()) if found.task else ():
+        if (each.convoy, each.task) == (found.convoy, found.task):
+            for line in advice(each):
+                write(from_here(line))
 
 
 def newest(repo: Path, number: int, *, following: bool = False) -> None:

@@ -41,6 +41,7 @@ from convoy.planner.issue_text import Item
 from convoy.planner.marks import marked
 from convoy.text import seconds_in, shortened
 from convoy.views import planned_document
+from convoy.views.plan import approval
 from grite.errors import BratError
 
 _FOUND: Final = "issue #{issue} has the same text and is still open: continuing with it"
@@ -176,7 +177,7 @@ async def _start(
         _show(convoy, how)
         if how.live and (changed := summary(here.reader().path, convoy)):
             say(f"{changed}; to see the changes: brat diff")
-        if how.plan_only:
+        if how.plan_only or approval(convoy):
             say(f"nothing starts until you run: brat convoy approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status
 

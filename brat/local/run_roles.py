@@ -28,8 +28,15 @@ from convoy.owed import Role, Show, item_of, role_of
 from convoy.owed.owed import owed_actions
 from convoy.planner import not_planned_by
 from convoy.rules.starting import is_kept, moment
-from convoy.text import shortened
-from convoy.views.interventions import Intervention, interventions, unread_issues
+from convoy.text import numbered, shortened
+from convoy.views.interventions import (
+    Intervention,
+    advice,
+    alike,
+    interventions,
+    same_for,
+    unread_issues,
+)
 from grite.errors import Unavailable
 
 
@@ -67,50 +74,52 @@ def next_role(
 
 _SAID_ELSEWHERE: Final = frozenset({"plan_approval", "convoy_failed"})
 """What the news or a command's last line says."""
-_WAYS: Final = {
-    "retry": "to try it again",
-    "drop": "to continue without it",
-    "allow": "to allow it",
-    "split": "to split it",
-    "resume": "to go on",
-    "cancel": "to end it",
-    "release": "to start it sooner",
-}
-"""What a command with this word does."""
 
 
-def tell_waiting(local: Local, own: str) -> bool:
-    """Say what needs a person; return whether anything of one's own does.
-
-    `own` is the convoy that the command is about; empty: each is.
-    """
+def waiting(local: Local, state: State) -> tuple[Intervention, ...]:
+    """Return what needs a person in this state, and is said by nothing else."""
     context = local.loop.context
-    state = context.mirror.state
     failing = (
         Intervention(kind="set_aside", convoy=state.convoy_of_item(item), why=why)
         for item, why in context.troubles.items()
     )
-    told, others = False, defaultdict[str, list[str]](list)
-    for each in (*interventions(state, context.clock()), *failing):
-        if each.kind in _SAID_ELSEWHERE:
-            continue
-        if own in ("", each.convoy) or not each.convoy:
-            told = True
-            for line in _lines(state, each):
-                local.tell(line)
-        else:
+    found = (*interventions(state, context.clock()), *failing)
+    return tuple(each for each in found if each.kind not in _SAID_ELSEWHERE)
+
+
+def tell_waiting(local: Local, own: str, known: Collection[Intervention] = ()) -> bool:
+    """Say what needs a person; return whether anything of one's own does.
+
+    `own` is the convoy that the command is about; empty: each is. What was `known`
+    before gets no more than a line for each convoy.
+    """
+    state = local.loop.context.mirror.state
+    mine, others = [], defaultdict[str, dict[str, list[int]]](dict)
+    for each in waiting(local, state):
+        if (own in ("", each.convoy) or not each.convoy) and each not in known:
+            mine.append(each)
+        elif each.convoy:
             kind = each.kind.removesuffix("_task").replace("_", " ")
-            which = f": task {each.task}" if each.task else ""
-            others[each.convoy].append(f"{kind}{which}")
+            tasks = others[each.convoy].setdefault(kind, [])
+            tasks += [each.task] * bool(each.task)
+    for each, alike_ones in alike(mine):
+        for line in _lines(state, each):
+            local.tell(line)
+        if alike_ones:
+            local.tell(f"  {same_for(each, alike_ones)}")
     for name, kinds in others.items():
-        what = "; ".join(dict.fromkeys(kinds))
-        local.tell(f"{name} also needs you ({what}): brat status shows why")
+        what = "; ".join(
+            f"{kind}: {numbered(tasks)}" if tasks else kind
+            for kind, tasks in kinds.items()
+        )
+        also = "still" if name == own else "also"
+        local.tell(f"{name} {also} needs you ({what}): brat status shows why")
     failed = any(
         known.state == "failed" and known.ended_at >= local.begun_at
         for name, known in state.convoys.summaries()
         if own in ("", name)
     )
-    return told or failed
+    return bool(mine) or failed
 
 
 def _lines(state: State, found: Intervention) -> Iterator[str]:
@@ -127,9 +136,10 @@ def _lines(state: State, found: Intervention) -> Iterator[str]:
     yield why
     if task and task.state == "blocked" and task.cause == "failed":
         yield f"  to see its agent's output: brat session tail {which}"
-    for command in found.commands:
-        ways = (_WAYS[word] for word in command.split() if word in _WAYS)
-        yield f"  {next(ways, 'type')}: {command}"
+        tell = f"brat task tell {found.task} TEXT --convoy {found.convoy}"
+        yield f"  to tell its agent something first: {tell}"
+    for line in advice(found):
+        yield f"  {line}"
 
 
 OK: Final = 0
@@ -218,6 +228,8 @@ class News:
         """Take the present state as known."""
         self._tell = tell
         self._known = {key: now for key, now, _, _ in _standing(state)}
+        self._about = ""
+        """The convoy that the lines before were about."""
 
     def tell(self, state: State) -> None:
         for key, now, convoy, task in _standing(state):
@@ -231,10 +243,15 @@ class News:
                 if convoy.state == "active" and before in (None, ("planning", 0)):
                     self._tell_plan(convoy)
             else:
+                if self._about != convoy.name:
+                    self._tell(f"{convoy.name}:")
                 first = " ".join(task.why.partition("\n\n")[0].split())
+                if task.state == "running" and task.started > 1:
+                    first = f"attempt {task.started}"
                 why = f" ({shortened(first, 120)})" if first else ""
                 said = f"task {task.number} {task.state}{why}: {task.spec.title}"
                 self._tell(f"  {said}")
+            self._about = convoy.name
 
     def _tell_plan(self, convoy: Convoy) -> None:
         """Tell what a plan that nobody looks at before it starts should have been."""
@@ -260,26 +277,27 @@ def report(
     own: str = "",
     done: Collection[Role] = (),
     *,
+    known: Collection[Intervention] = (),
     goes_by_role: bool = True,
 ) -> int:
     """Say what waits and what to do next; `local` has no roles carried out from now on.
 
     `own` is the convoy that the command is about; empty: each is. `done` are the roles
-    that have just done all they can; whoever does not go on role by role is told of the
-    command for all. Returns 1 when something of its own convoys is
-    blocked, failed or refused, else 0.
+    that have just done all they can, `known` is what waited before; whoever does not go
+    on role by role is told of the command for all. Returns 1 when something of its own
+    convoys is blocked, failed or refused, else 0.
     """
-    stuck = tell_waiting(local, own)
+    stuck = tell_waiting(local, own, known)
     local.sync.tell_landed()
     state = local.loop.context.mirror.state
-    waiting = [
+    unread = [
         *unread_issues(labelled_issues(local.checkout.folder), state, (_ALL_ROLES,))
     ]
-    for each in waiting:
+    for each in unread:
         local.tell(each.why)
     busy = local.elsewhere()
     role = next_role(local.loop.context, busy, done)
-    if role is None and "mayor" not in busy and any(each.commands for each in waiting):
+    if role is None and "mayor" not in busy and any(each.commands for each in unread):
         role = "mayor"
     if role is not None:
         is_for_all = role == "mayor" or not goes_by_role

@@ -22,7 +22,7 @@ from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import Moment, moment
 from convoy.text import clean, clock, counted, rough, spoken_duration
 from convoy.views import SCHEMA_VERSION, progress_words, saved_s, strip
-from convoy.views.interventions import Intervention
+from convoy.views.interventions import Intervention, same_for
 from convoy.views.plan import PlanTask, plan_document
 from convoy.views.reasons import landed_as, landing_document, plan_waits, waits_for
 
@@ -58,7 +58,8 @@ def parts_of(
         if convoy.ended:
             words = progress_words(convoy, now)
             yield Text(f"{convoy.name}: {convoy.shown_state} · {words}", style="dim")
-            yield from _ending(convoy)
+            if not convoy.given_up_by:
+                yield from _ending(convoy)
 
 
 def _whole(convoy: Convoy, at: Moment, now: int) -> Iterator[RenderableType]:
@@ -124,13 +125,18 @@ def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
         yield Text(f"lock: {one_line(what)} held by {one_line(holder)} until {until}")
 
 
-def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[Text]:
+def intervention_lines(
+    found: Intervention, others: tuple[int, ...] = (), *, whole: bool = False
+) -> Iterator[Text]:
+    """Yield what waits, the commands that help, and which other tasks wait alike."""
     task = f" task {found.task}" if found.task else ""
     where = f"{found.convoy}{task}: " if found.convoy else ""
     why = kept_lines(found.why, "      ") if whole else one_line(found.why)
     yield Text(f"  {where}{why}", style="red")
     for command in found.commands:
         yield Text(f"    {from_here(command, alone=True)}")
+    if others:
+        yield Text(f"    {from_here(same_for(found, others))}")
 
 
 def one_line(text: str) -> str:
@@ -322,8 +328,6 @@ def _lines(convoy: Convoy) -> Iterator[str]:
     yield f"graph: {', '.join(edges) or 'no task waits for another'}"
     if told := estimate_words(convoy.estimate):
         yield f"estimate: {told}"
-    if found.approval:
-        yield found.approval.replace("`", "")
     yield from (f"warning: {each}" for each in convoy.warnings)
 
 

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State, Task, change_task
-from convoy.text import counted
+from convoy.text import counted, full_stop
 
 _Record = TypeVar("_Record", bound=Struct)
 SHORT: Final = 10
@@ -56,7 +56,7 @@ class Fact(Struct, frozen=True, kw_only=True, tag_field="type"):
         def said(found: re.Match[str]) -> str:
             return _WAYS[found[2]](attrgetter(found[1])(self))
 
-        return _FIELD.sub(said, self.SAYS)
+        return ended_once(_FIELD.sub(said, self.SAYS))
 
 
 class Claim(Fact, frozen=True, kw_only=True):
@@ -201,6 +201,11 @@ def clause(text: str) -> str:
     return text.strip().split("\n", 1)[0][:200].rstrip(". ")
 
 
+def ended_once(sentence: str) -> str:
+    """Return the sentence without the full stop that follows a question in it."""
+    return full_stop(sentence[:-1]) if sentence.endswith(".") else sentence
+
+
 def subject(task: int) -> str:
     """Return the words for a task, or for 0 the convoy itself."""
     return f"task {task}" if task else "the convoy"
@@ -214,7 +219,7 @@ _WAYS: Final[dict[str | None, Callable[[Any], str]]] = {
     "short": lambda commit: "nothing" if commit is None else commit[:SHORT],
     "clause": clause,
     "told": lambda why: f": {clause(why)}" if why else "",
-    "who": lambda by: by or GITHUBS_LIST,
+    "who": lambda by: by.replace("the ", "The ") or GITHUBS_LIST,
     "bot": lambda by: by or "The bot",
     "ended": lambda by: "ended" if by else "failed",
     "did": {"approve": "approved", "changes": "requested changes to"}.__getitem__,

@@ -2,7 +2,15 @@
 
 from msgspec.structs import replace
 
-from convoy.events import SHORT, ConvoyEvent, Events, TaskEvent, clause, copied
+from convoy.events import (
+    SHORT,
+    ConvoyEvent,
+    Events,
+    TaskEvent,
+    clause,
+    copied,
+    ended_once,
+)
 from convoy.events.forge_actions import final_comment
 from convoy.events.people_events import FAILED_KEY, known
 from convoy.events.session_events import ended_session, spent_today
@@ -27,7 +35,9 @@ class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
         what = f"Task {self.task}" if self.task else "The plan"
         if not self.why:
             return f"{what} was queued."
-        return f"{what} was queued again ({self.cause}): {clause(self.why)}."
+        return ended_once(
+            f"{what} was queued again ({self.cause}): {clause(self.why)}."
+        )
 
     def change(self, state: State) -> State:
         after = super().change(state)

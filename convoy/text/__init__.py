@@ -15,7 +15,7 @@ stands in branches, labels and run names.
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate, count
 from typing import Any, Final
@@ -374,6 +374,11 @@ _DAY_S: Final = 86_400
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, whose plural takes an s: `1 task`, `2 tasks`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def numbered(tasks: Sequence[int]) -> str:
+    """Return `task 3`, or `tasks 3, 5, 6`."""
+    return f"task{'s' * (len(tasks) > 1)} {', '.join(map(str, tasks))}"
 
 
 def clock(at: int) -> str:

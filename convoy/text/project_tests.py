@@ -44,7 +44,7 @@ _NAME: Final = re.compile(
 )
 _ERROR: Final = re.compile(
     r"""^(?:
-      \S+\.\w+:\d+(?::\d+)?:[ ](?!warning|note|info)\S.*
+      \S+\.\w+:\d+(?::\d+)?:[ ](?!warning|note|info|\w*Warning:)\S.*
     | \S+\.\w+\(\d+,\d+\):[ ]error[ ].+
     | error\[E\d+\]:[ ].+
     | ✖[ ]{3}\S.*[ ]\[[a-z-]+\]

@@ -444,7 +444,7 @@ class DecisionHistory:
         if not by and not isinstance(fact, _NO_DECISION):
             said = (getattr(fact, each, "") for each in ("by", "person"))
             by = next((each for each in said if isinstance(each, str) and each), "")
-        if name and by:
+        if name and by and " " not in by:  # as in "the refinery"; no account has one
             known = _newest(self._convoys, name, partial(deque, maxlen=MOST_DECISIONS))
             right = "maintain" if isinstance(fact, MAINTAIN) else "write"
             known.append(PersonDecision(at, by, right, fact.sentence()))

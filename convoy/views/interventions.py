@@ -22,7 +22,7 @@ from convoy.rules import ALL_DROPPED
 from convoy.rules.landing import kept_by_people
 from convoy.rules.people import dropped_needs
 from convoy.rules.starting import holding, kept_by_leases
-from convoy.text import clock, full_stop
+from convoy.text import clock, full_stop, numbered
 
 InterventionKind = Literal[
     "set_aside",
@@ -121,6 +121,44 @@ def _asking(
 
 def standing_still(why: str) -> Intervention:
     return Intervention(kind="standstill", why=f"nothing is making progress: {why}")
+
+
+_WAYS: Final = {
+    "retry": "to try it again",
+    "drop": "to continue without it",
+    "allow": "to allow it",
+    "split": "to split it",
+    "resume": "to go on",
+    "cancel": "to end it",
+    "release": "to start it sooner",
+}
+"""What a command with this word does."""
+
+
+def advice(found: Intervention) -> Iterator[str]:
+    """Yield what each command does, and the command."""
+    for command in found.commands:
+        ways = (_WAYS[word] for word in command.split() if word in _WAYS)
+        yield f"{next(ways, 'type')}: {command}"
+
+
+def alike(
+    found: Iterable[Intervention],
+) -> Iterator[tuple[Intervention, tuple[int, ...]]]:
+    """Yield each with the later tasks of its convoy that wait for the same reason."""
+    groups: dict[object, list[Intervention]] = {}
+    for each in found:
+        apart = () if each.task else each.commands
+        groups.setdefault((each.convoy, each.kind, each.why, apart), []).append(each)
+    for first, *others in groups.values():
+        yield first, tuple(each.task for each in others)
+
+
+def same_for(found: Intervention, others: tuple[int, ...]) -> str:
+    """Return the words for such tasks, and the command for them all."""
+    again = f"; to retry all that is blocked: brat convoy retry {found.convoy}"
+    can_retry = any(" retry " in each for each in found.commands)
+    return f"the same for {numbered(others)}{again * can_retry}"
 
 
 def needs_a_person(found: Iterable[Intervention], convoy: str | None = None) -> bool:

@@ -3,10 +3,11 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
+from msgspec.structs import replace
 
 from convoy.events import Claim, Event
 from convoy.events.people_events import ConvoyPaused
-from convoy.events.task_events import ConvoyFailed
+from convoy.events.task_events import ConvoyFailed, TaskBlocked, TaskQueued
 from convoy.log import CLOSE, FORMER_EVENTS, OPEN, body_of
 from convoy.log.record import UnknownFact, fact_of
 from tests.convoy.anything import FACTS, FORGED, facts, hostile
@@ -102,3 +103,13 @@ def test_what_earlier_and_later_versions_alone_write_is_passed_over() -> None:
         assert fact_of(marked(f'{{"type":"{gone}","v":1,"convoy":"a"}}')) is None
     text = '{"type":"convoy.paused","v":1,"convoy":"fix-7","by":"ann","note":[1]}'
     assert fact_of(marked(text)) == PAUSED
+
+
+def test_a_sentence_about_a_question_ends_once() -> None:
+    why = "The agent reported a blocker: SQLite or Postgres?"
+    queued = TaskQueued(convoy="a-1", task=1, cause="retry", why=why)
+    blocked = TaskBlocked(convoy="a-1", task=1, why=why)
+
+    assert queued.sentence() == f"Task 1 was queued again (retry): {why}"
+    assert blocked.sentence() == f"Task 1 was blocked: {why}"
+    assert replace(blocked, why="no CI.").sentence() == "Task 1 was blocked: no CI."

@@ -104,6 +104,14 @@ def test_a_runners_output_tells_what_failed_and_where_in_the_repository() -> Non
         assert headline(text) == COMPILERS.get(runner, headline(text)), runner
 
 
+def test_a_warning_of_python_is_no_error() -> None:
+    warned = "stock/core.py:3: DeprecationWarning: use b instead"
+
+    assert headline(f"{warned}\nTypeError: a() takes no arguments") == (
+        "TypeError: a() takes no arguments"
+    )
+
+
 def test_a_test_without_a_line_is_found_by_its_file() -> None:
     found = failing_places("FAILED tests/test_a.py::test_b - boom\n1 failed")
 

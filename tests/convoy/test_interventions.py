@@ -3,6 +3,7 @@
 import shlex
 
 import click
+from msgspec.structs import replace
 
 from bot.requests.verb import Request
 from bot.requests.verb_table import parsed
@@ -20,7 +21,9 @@ from convoy.rules import people
 from convoy.views.interventions import (
     SLACK_S,
     LabelledIssue,
+    alike,
     interventions,
+    same_for,
     unread_issues,
 )
 from tests.convoy.room import due
@@ -203,3 +206,17 @@ def test_people_are_called_once_until_they_did_it() -> None:
     assert called(rules) == ["blocked/2/1"]
     failed(rules, 1)
     assert called(rules) == []
+
+
+def test_tasks_that_wait_for_the_same_reason_are_said_together() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3), spec(4))
+    for number, why in ((1, "no CI"), (2, "no key"), (3, "no CI"), (4, "no CI")):
+        rules.blocked(number, why)
+
+    (first, others), (apart, none) = alike(interventions(rules.state, rules.now))
+
+    assert (first.task, others, apart.task, none) == (1, (3, 4), 2, ())
+    again = "to retry all that is blocked: brat convoy retry fix-7"
+    assert same_for(first, others) == f"the same for tasks 3, 4; {again}"
+    dropped = replace(first, commands=("brat task drop 1 --convoy fix-7",))
+    assert same_for(dropped, (3,)) == "the same for task 3"

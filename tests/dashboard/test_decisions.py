@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from bot.dashboard.dashboard_source import LogHistory
 from convoy.events.people_events import ConvoyPaused, TaskTold
+from convoy.events.plan_events import TaskAdded
 from convoy.log.record import follow
 from convoy.rules.people import BlockTask, DropTask, RetryTask
 from convoy.views.history import (
@@ -13,7 +16,7 @@ from convoy.views.history import (
 )
 from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens
-from tests.world.rules import NAME
+from tests.world.rules import NAME, spec
 
 
 async def test_the_newest_decision_comes_first(opens: Opens, tmp_path: Path) -> None:
@@ -50,3 +53,13 @@ def test_the_newest_are_kept() -> None:
     assert (len(kept), kept[0].at) == (MOST_DECISIONS, MOST_DECISIONS + 4)
     assert history.of("old") == ()
     assert len(history.of("c-0")) == 1
+
+
+def test_what_a_role_did_is_no_persons_decision() -> None:
+    history = DecisionHistory()
+    added = TaskAdded(convoy="c", spec=spec(2), by="the refinery")
+    for fact in (added, replace(added, by="eve")):
+        history.read(0, fact)
+
+    assert [each.by for each in history.of("c")] == ["eve"]
+    assert added.sentence() == "The refinery added task 2."

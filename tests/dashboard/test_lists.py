@@ -98,5 +98,6 @@ async def test_people_get_a_page_that_says_what_is_wrong(
     assert page.headers["Content-Type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
     assert f"<p>{escape(said)}</p>" in page.text
+    assert f"{status}: " not in page.text
     assert "<script>alert" not in page.text
     assert "<title>" in page.text

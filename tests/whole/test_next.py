@@ -63,3 +63,35 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     shows_how_sessions_ended(terminal)
     alone = terminal.type("brat session list --convoy say-ho-1")
     assert alone.status == 2
+
+
+@pytest.mark.layer("landing")
+def test_a_decision_is_confirmed_and_what_waited_before_is_one_line(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, engine(AGENT, CONFIG))
+    three = "- [ ] Say one\n- [ ] Say two\n- [ ] Say three\n"
+
+    first = terminal.type(f"{START} '{three}'")
+    retried = terminal.type("brat retry 2")
+
+    assert first.err.count(" is blocked: The ") == 1, "for the same reason"
+    assert "  the same for tasks 2, 3; to retry all that is blocked: brat " in first.err
+    assert "\n    the same for task 3; to " in terminal.type("brat status").out
+    assert retried.lines == [
+        "carried out: retry task 2 of say-one-1",
+        "say-one-1 still needs you (blocked: tasks 1, 3): brat status shows why",
+        "next: brat up",
+    ]
+    assert "(attempt 2)" in terminal.type("brat witness run").err
+    why = terminal.done("brat why 2").splitlines()
+    assert why[-3:-1] == [
+        "to try it again: brat task retry 2 --convoy say-one-1",
+        "to continue without it: brat task drop 2 --convoy say-one-1",
+    ]
+    paused = terminal.type("brat pause")
+    assert paused.lines[:3] == [
+        "carried out: pause say-one-1",
+        "say-one-1 is paused: a person paused it",
+        "  to go on: brat convoy resume say-one-1",
+    ]
