@@ -33,6 +33,8 @@ from convoy.model.state import Task
 from convoy.text.redaction import NO_SECRETS, Redaction, secrets_in
 
 SYMLINK, SUBMODULE, GONE = "120000", "160000", "000000"
+_MODES: Final = frozenset((SYMLINK, SUBMODULE, GONE, "100644", "100755"))
+"""git writes no others, and programs differ in what others mean."""
 FILE_BYTES: Final = 50_000_000
 """The limit for each changed file."""
 SHOWN_PATHS = 3
@@ -141,6 +143,9 @@ def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str
     found = {
         "adds or changes a symbolic link": sorted(refused_links(changes)),
         "adds or changes a submodule": _with_mode(kept, SUBMODULE),
+        "has an unusual file mode": [
+            change.path for change in changes if change.mode_after not in _MODES
+        ],
         "has an unsafe path": [
             change.path for change in kept if not is_safe(change.path)
         ],
