@@ -79,8 +79,8 @@ def work_merge(convoy: Convoy, task: Task) -> str:
 
 def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:
     if method == "merge":
-        title, _, text = convoy_merge(convoy).partition("\n\n")
-        return inert(title), text.strip()
+        title, _, text = inert(convoy_merge(convoy)).partition("\n\n")
+        return title, text.strip()
     offered = convoy.candidate.at if convoy.candidate else 0
     merged = (t for t in convoy.tasks if t.landed and t.ended_at <= offered)
     done = "\n".join(f"- {task.spec.title}" for task in merged)

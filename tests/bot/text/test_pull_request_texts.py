@@ -2,9 +2,11 @@
 # ruff: noqa: E501  snapshots are as people read them
 
 from inline_snapshot import snapshot
+from msgspec.structs import replace
 
-from bot.text.merge_texts import TEXT_CHARS, ci_is_red, end_of
+from bot.text.merge_texts import TEXT_CHARS, ci_is_red, end_of, landing_message
 from bot.text.pull_request_texts import convoy_pull_body, pull_title
+from convoy.model.records import GivenPull
 from convoy.rules.ending import AcceptNothing, LoseSession
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import DropTask
@@ -118,3 +120,16 @@ def test_a_long_text_begins_with_a_whole_line() -> None:
     assert len("\n".join(told)) <= TEXT_CHARS
     assert told == lines[-len(told) :]
     assert end_of("a" * (TEXT_CHARS + 5)) == "a" * TEXT_CHARS
+
+
+def test_a_strangers_title_does_nothing_in_the_commit_that_lands_it() -> None:
+    given = GivenPull(number=3, head=sha("a"), branch="", author="eve", lands=True)
+    title = "Fixes #1 [skip ci] for @ann"
+    convoy = replace(Rules().planned(spec(1)).convoy, title=title, given=given)
+
+    assert landing_message(convoy, "merge") == (
+        "Merge pull request #3 of eve",
+        "Fixes issue #1 (skip ci) for @ ann",
+    )
+    trailer = replace(convoy, title="Release-As: 9.0.0")
+    assert landing_message(trailer, "merge")[1] == "Release-As 9.0.0"
