@@ -48,10 +48,10 @@ _AFTER = re.compile(
     rf"(?:{_CLOSE}|[,;](?=\s*(?:paths|needs|engine|accept){_COLON}))",
     re.IGNORECASE,
 )
-_AFTER_LINE = re.compile(rf"{_AFTER_WORDS}\s*[.;\u3002]?\s*", re.IGNORECASE)
+_AFTER_LINE = re.compile(rf"{_AFTER_WORDS}\s*+[.;\u3002]?\s*+", re.IGNORECASE)
 _AFTER_TAIL = re.compile(
     rf"(?:(?<=\s)|(?<=[,;\uff0c])){_WAITS}\s*{_COLON}\s*(?:tasks?\s+)?"
-    rf"(?P<values>{_NUMBERS})(?=\s*[.;\u3002]?\s*$)",
+    rf"(?P<values>{_NUMBERS})(?=[^\S\n]*+[.;\u3002]?[^\S\n]*+$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _KEYS = "paths|needs|engine|accept"
