@@ -22,7 +22,7 @@ from convoy.text.strangers_data import TooMuch, yaml_data
 
 _SECRET: Final = re.compile(r"\bsecrets\s*(?:\.\s*|\[\s*['\"])([A-Za-z_]\w*)")
 _WHOLE: Final = re.compile(r"toJSON\(\s*secrets\s*\)", re.IGNORECASE)
-_EXPRESSION: Final = re.compile(r"\$\{\{.*?\}\}")
+_EXPRESSION: Final = re.compile(r"\$\{\{(?:(?!\$\{\{).)*?\}\}")
 _CACHES: Final = re.compile(r"^actions/cache(/restore)?@")
 _OF_A_BRANCH: Final = re.compile(r"\bgithub\.(ref|ref_name|head_ref|sha|run_id)\b")
 _TOKEN: Final = "GITHUB_TOKEN"  # noqa: S105  the name every job knows
@@ -192,6 +192,15 @@ def _check_names(name: str, job: dict[str, Any]) -> str:
     return ".*".join(map(re.escape, parts)) + each + called
 
 
+def _is_named(check: str, name: str) -> bool:
+    """Whether a check may have a name; each part is looked for at its first place."""
+    first, *parts = check.split(".*")
+    between = "".join(f"(?>.*?{part})" for part in parts[:-1])
+    return (
+        re.fullmatch(first + between + ".*".join(("", *parts[-1:])), name) is not None
+    )
+
+
 def unreportable(
     files: Mapping[str, str], required: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -201,7 +210,7 @@ def unreportable(
     """
     checks = [job.check for file in _all_parsed(files).values() for job in file.jobs]
     lacking = tuple(
-        each for each in required if not any(re.fullmatch(one, each) for one in checks)
+        each for each in required if not any(_is_named(one, each) for one in checks)
     )
     shown = (re.sub(r"\\(.)", r"\1", one).replace(".*", "…") for one in checks)
     return (lacking, tuple(dict.fromkeys(shown))) if checks else ((), ())
@@ -244,7 +253,7 @@ def _only_from(
     parsed = _all_parsed(files).values()
     reports = [(job.check, is_so(file)) for file in parsed for job in file.jobs]
     found = {
-        each: [such for check, such in reports if re.fullmatch(check, each)]
+        each: [such for check, such in reports if _is_named(check, each)]
         for each in required
     }
     return tuple(each for each, such in found.items() if such and all(such))
@@ -277,7 +286,7 @@ def picks_branch(patterns: Sequence[str], branch: str) -> bool:
     return picked
 
 
-_PART: Final = re.compile(r"(\*\*|\*|\[[^\]]*\]|\\?.)([?+]?)", re.DOTALL)
+_PART: Final = re.compile(r"(\*\*|\*|\[[^\]]{0,99}\]|\\?.)([?+]?)", re.DOTALL)
 
 
 def _fits(pattern: str, branch: str) -> bool:

@@ -54,20 +54,21 @@ _MERGED_BYTES: Final = 100_000
 
 
 def _merged_by_git(
-    repository: Path, ours: str, theirs: str
+    repository: Path, base: pygit2.Tree, ours: str, theirs: str
 ) -> tuple[pygit2.Oid, tuple[str, ...]]:
     """Return the tree of a merge, and the files that conflict; moves no ref.
 
-    Some of these, such as deleted ones, have no markers.
+    Some of these, such as deleted ones, have no markers. Attributes count as `base` has
+    them: by `* merge=ours` one side would throw away what the other changed meanwhile.
     """
     with tempfile.TemporaryDirectory(prefix="brat-merge-") as folder:
-        tree = pygit2.Repository(str(repository))[ours].peel(pygit2.Tree)
-        listed = git.run(("ls-tree", "-r", "-z", "--name-only", ours), cwd=repository)
+        known = ("ls-tree", "-r", "-z", "--name-only", str(base.id))
+        listed = git.run(known, cwd=repository)
         for name in listed.stdout.split(b"\0"):
             path = PurePosixPath(name.decode(errors="surrogateescape"))
             if path.name != _ATTRIBUTES_FILE or ".." in path.parts:
                 continue
-            blob = blob_in(tree, str(path), _ATTRIBUTES_BYTES)
+            blob = blob_in(base, str(path), _ATTRIBUTES_BYTES)
             if blob is not None and not path.is_absolute():
                 file = Path(folder, path)
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +103,7 @@ def is_for_git(base: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree) -> boo
         return True
     folders = {folder for path in paths for folder in PurePosixPath(path).parents}
     names = (str(folder / _ATTRIBUTES_FILE) for folder in folders)
-    files = (blob_in(ours, name, _ATTRIBUTES_BYTES) for name in names)
+    files = (blob_in(base, name, _ATTRIBUTES_BYTES) for name in names)
     return any(word in file.data for file in files if file for word in _WORDS)
 
 
@@ -264,7 +265,8 @@ class Composer:
         bot = _bot(piece.at)
         parents = [piece.onto, piece.work]
         if self.is_ancestor(piece.base, piece.onto):
-            tree, _ = _merged_by_git(self._path, *parents)
+            base = self._commit(piece.base).tree
+            tree, _ = _merged_by_git(self._path, base, *parents)
         else:
             trees = (self._commit(each).tree for each in (piece.base, *parents))
             tree, _ = self._merged_on(*trees)
@@ -423,7 +425,7 @@ class Composer:
     ) -> tuple[pygit2.Oid, tuple[str, ...]]:
         root = self._bare(base, [])  # git takes the base from the commits' history
         ours, theirs = (self._bare(tree, [root]) for tree in (onto, work))
-        return _merged_by_git(self._path, ours, theirs)
+        return _merged_by_git(self._path, base, ours, theirs)
 
     def _bare(self, tree: pygit2.Tree, parents: list[str]) -> str:
         nobody = _bot(0)

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import pygit2
@@ -209,43 +209,58 @@ class CommitRange:
             olds, news = self._entries(old), self._entries(new)
             for name in olds.keys() | news.keys():
                 was, now = olds.get(name), news.get(name)
-                if was and now and (was.id, was.filemode) == (now.id, now.filemode):
+                if was == now:
                     continue
                 path = folder + name
-                kinds = {each.type for each in (was, now) if each is not None}
-                if kinds - {_Kind.TREE}:
+                kinds = {each.mode == _FOLDER for each in (was, now) if each}
+                if False in kinds:
                     yield self._touched(path, was, now)
-                if _Kind.TREE in kinds:
-                    left.append((path + b"/", depth + 1, was, now))
+                if True in kinds:
+                    old_one, new_one = self._folder(was), self._folder(now)
+                    left.append((path + b"/", depth + 1, old_one, new_one))
 
     def _touched(
-        self, path: bytes, was: pygit2.Object | None, now: pygit2.Object | None
+        self, path: bytes, was: "_Entry | None", now: "_Entry | None"
     ) -> gate.PathChange:
         self._changed += 1
         if self._changed > CHANGED_MOST:
             raise TooMuch(f"The work changes more than {CHANGED_MOST} files.")
-        before, after = _blob(was), _blob(now)
+        before, after = (
+            each if each and each.mode != _FOLDER else _NO_FILE for each in (was, now)
+        )
         name = path.decode(errors="surrogateescape")
-        return gate.PathChange(name, _mode(was), _mode(now), before, after)
+        blobs = before.id.hex(), after.id.hex()
+        return gate.PathChange(name, before.mode, after.mode, *blobs)
 
-    def _entries(self, tree: pygit2.Object | None) -> dict[bytes, pygit2.Object]:
+    def _folder(self, entry: "_Entry | None") -> pygit2.Object | None:
+        if entry is None or entry.mode != _FOLDER:
+            return None
+        return self._repo[pygit2.Oid(raw=entry.id)]
+
+    def _entries(self, tree: pygit2.Object | None) -> dict[bytes, "_Entry"]:
         if not isinstance(tree, pygit2.Tree):
             return {}
         self._looked += len(tree)
         if self._looked > LOOKED_MOST:
             raise TooMuch(f"The work has more than {LOOKED_MOST} files and folders.")
-        return {each.raw_name or b"": each for each in tree}
+        found = _ENTRY.findall(tree.read_raw())
+        return {name: _Entry(f"{int(mode, 8):06o}", id_) for mode, name, id_ in found}
 
 
-def _blob(entry: pygit2.Object | None) -> str:
-    """Return what git says of it in a list of changes; zeros: there is no file."""
-    is_file = entry is not None and entry.type != _Kind.TREE
-    return str(entry.id) if entry is not None and is_file else "0" * 40
+class _Entry(NamedTuple):
+    """A file or folder, with its mode as it is written: readers differ in odd ones.
+
+    To git, 120755 is a symbolic link; to libgit2, it is an executable file.
+    """
+
+    mode: str
+    id: bytes
 
 
-def _mode(entry: pygit2.Object | None) -> str:
-    is_file = entry is not None and entry.type != _Kind.TREE
-    return f"{entry.filemode:06o}" if entry is not None and is_file else gate.GONE
+_FOLDER: Final = "040000"
+_NO_FILE: Final = _Entry(gate.GONE, bytes(20))
+_ENTRY: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
+"""https://git-scm.com/book/en/v2/Git-Internals-Git-Objects#_tree_objects"""
 
 
 _WORKFLOWS: Final = (".github/workflows/**",)

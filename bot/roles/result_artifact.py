@@ -40,6 +40,12 @@ _TURNED_AWAY: Final = "turned-away.json"
 _ALLOWED: Final = frozenset(
     (_RESULT, _BUNDLE, _EVENTS, _USAGE, _CHECKPOINT, _TURNED_AWAY, "transcript.jsonl")
 )
+_ENTRY: Final = b"PK\1\2"
+_ENTRIES_MOST: Final = 10_000
+"""Python reads the whole list of files at once: one of 100 MB takes a gigabyte. What is
+in the files may have some of these bytes, too.
+https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT (4.3.12)
+"""
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN: Final = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
@@ -212,6 +218,8 @@ def opened(
 
 
 def _unpacked(data: bytes, folder: Path) -> dict[str, Path]:
+    if data.count(_ENTRY) > _ENTRIES_MOST:
+        raise Unacceptable("the artifact lists too many files")
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except _BROKEN as error:

@@ -97,7 +97,7 @@ class _Markdown(MarkdownIt):
         return link
 
 
-_COLUMNS: Final = re.compile(r"\n[ \t>]*(?=.*[|:])[-|: \t]+(?=\n)")
+_COLUMNS: Final = re.compile(r"\n[ \t>]*+(?=.*[|:])[-|: \t]++(?=\n)")
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
@@ -292,9 +292,9 @@ _ESCAPED_END: Final = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """A title whose last quote is escaped: the forge ends it there, if nowhere else."""
-_BOX: Final = re.compile(r"\[[ xX]\][ \t]*[ \t\n][ \t]*(?=\[)")
+_BOX: Final = re.compile(r"\[[ xX]\](?=[ \t\n])[ \t]*+\n?+[ \t]*+(?=\[)")
 _COLUMN: Final = re.compile(
-    r"^.*\n[ \t]*(?=.*[|:])\|?[ \t]*:?-+:?[ \t]*\|?[ \t]*$", re.MULTILINE
+    r"^.*\n[ \t]*+(?=.*[|:])\|?+[ \t]*+:?+-++:?+[ \t]*+\|?+[ \t]*+$", re.MULTILINE
 )
 
 

@@ -90,13 +90,15 @@ def mentioned(text: str, login: str) -> str | None:
 
 
 def _plain(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
-    """Give what is neither linked nor emphasised, and where its paragraph begins."""
+    """Give what is in no link, emphasis or tag, and where its paragraph begins."""
     for opening, inline in pairwise(tokens):
         if opening.type == "paragraph_open" and opening.level == 0 and inline.map:
-            depth = 0
+            depth = tags = 0
             for token in inline.children or []:
                 depth += token.nesting
-                if depth == 0:
+                if token.type == "html_inline" and (tag := _TAG.match(token.content)):
+                    tags = max(0, tags + (-1 if tag[1] else 1))
+                if depth == tags == 0:
                     yield inline.map[0], token
 
 

@@ -33,6 +33,8 @@ from convoy.model.state import Task
 from convoy.text.redaction import NO_SECRETS, Redaction, secrets_in
 
 SYMLINK, SUBMODULE, GONE = "120000", "160000", "000000"
+_MODES: Final = frozenset((SYMLINK, SUBMODULE, GONE, "100644", "100755"))
+"""git writes no others, and programs differ in what others mean."""
 FILE_BYTES: Final = 50_000_000
 """The limit for each changed file."""
 SHOWN_PATHS = 3
@@ -141,13 +143,19 @@ def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str
     found = {
         "adds or changes a symbolic link": sorted(refused_links(changes)),
         "adds or changes a submodule": _with_mode(kept, SUBMODULE),
+        "has an unusual file mode": [
+            change.path for change in changes if change.mode_after not in _MODES
+        ],
         "has an unsafe path": [
             change.path for change in kept if not is_safe(change.path)
         ],
         "changes a protected path": [
             change.path
             for change in changes
-            if is_matched(change.path, gate.protected, any_case=True)
+            if any(
+                is_matched(path, gate.protected, any_case=True)
+                for path in (change.path, _as_written(change.path))
+            )
             and not is_matched(change.path, gate.spared)
         ],
         "changes a path that its task does not allow": [
@@ -234,11 +242,16 @@ def _members(chars: str) -> Iterable[str]:
         yield f"{re.escape(low)}-{re.escape(max(high, low))}"
 
 
+def _as_written(path: str) -> str:
+    """Return where some machine would write a file."""
+    # NTFS drops dots and blanks at the end and what follows a colon.
+    parts = _IGNORED_BY_HFS.sub("", path).replace("\\", "/").split("/")
+    return "/".join(part.partition(":")[0].rstrip(". ") for part in parts)
+
+
 def _is_dot_git(part: str) -> bool:
-    # NTFS drops dots and blanks at the end and what follows a colon; git~1 is the
-    # short name it gives to .git.
-    name = _IGNORED_BY_HFS.sub("", part).partition(":")[0].rstrip(". ").casefold()
-    return name in {".git", "git~1"}
+    # git~1 is the short name that NTFS gives to .git.
+    return _as_written(part).casefold() in {".git", "git~1"}
 
 
 def _with_mode(changes: Iterable[PathChange], mode: str) -> list[str]:

@@ -52,10 +52,10 @@ WITHOUT_NUMBER = re.compile(
     rf"(?<!`){_OPEN}\s*{_WAITS}\b[^()\n]{{0,80}}{_CLOSE}", re.IGNORECASE
 )
 """What looks like an order; applied to what is left beside the marks."""
-_AFTER_LINE = re.compile(rf"{_AFTER_WORDS}\s*[.;\u3002]?\s*", re.IGNORECASE)
+_AFTER_LINE = re.compile(rf"{_AFTER_WORDS}\s*+[.;\u3002]?\s*+", re.IGNORECASE)
 _AFTER_TAIL = re.compile(
     rf"(?:(?<=\s)|(?<=[,;\uff0c])){_WAITS}\s*{_COLON}\s*(?:tasks?\s+)?"
-    rf"(?P<values>{_NUMBERS})(?=\s*[.;\u3002]?\s*$)",
+    rf"(?P<values>{_NUMBERS})(?=[^\S\n]*+[.;\u3002]?[^\S\n]*+$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _KEYS = "paths|needs|engine|accept"

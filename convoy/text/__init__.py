@@ -187,7 +187,9 @@ def code_block(text: str) -> str:
 
 
 JSON_CHARS: Final = 200_000
-_BLOCK: Final = re.compile(r"^```(?:json)?\s*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_BLOCK: Final = re.compile(
+    r"^```(?:json)?[^\S\n]*+\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
 
 
 class Unfit(BratError):
@@ -226,7 +228,7 @@ _NO_CI: Final = re.compile(r"\*{3}(NO_CI)\*{3}", re.IGNORECASE)
 # https://docs.github.com/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
 _CLOSING: Final = (
     r"(?<![a-z0-9])(clos(?:e[sd]?|ing)|(?:fix|implement)(?:e[sd]|s|ing)?"
-    r"|(?:resolv|complet)(?:e[sd]?|ing))([*_]*):?([*_]*)\s+"
+    r"|(?:resolv|complet)(?:e[sd]?|ing))([*_]*+):?+([*_]*+)\s++"
 )
 _CLOSES: Final = re.compile(
     rf"{_CLOSING}(?=[\[<(*_]{{0,4}}(?:(?:[\w.-]+/[\w.-]+|AB)?#\d|GH-\d"
@@ -257,7 +259,7 @@ _OF_OTHERS: Final = re.compile(
 # What release-please, GitHub and others read, wherever a line begins with it.
 _TRAILERS: Final = re.compile(
     r"(?<=\n)(?!Brat-|Signed-off-by:)([ \t]*(?:[a-z]\w*(?:-\w+)+|breaking change))"
-    r"(?:[ \t]*:?[ \t]*(?= #)|[ \t]*:)",
+    r"(?:[ \t]*+:[ \t]*(?= #)|[ \t]*(?= #)|[ \t]*+:)",
     re.IGNORECASE,
 )
 # `feat(x): `, `net/http: `, `[docs] `, `ABC-12 `: how projects begin their subjects.

@@ -26,8 +26,8 @@ HEADLINE_NAMES: Final = 3
 TEST_LINE_CHARS: Final = 200
 _NAME: Final = re.compile(
     r"""^(?:
-      (?:FAILED|ERROR|SUBFAIL(?:ED)?(?:\[.*?\])?(?:\(.*?\))?)
-      [ ](?P<pytest>\S+\.py(?:::\S+?(?:\[.*\])?)?)(?:[ ]-[ ].*)?
+      (?:FAILED|ERROR|SUBFAIL(?:ED)?(?:\[.*?\](?=[ (]))?+(?:\(.*?\)(?=[ ]))?+)
+      [ ](?P<pytest>\S+\.py(?:::[^\s\[]++(?:\[.*\]|\[\S*)?)?)(?:[ ]-[ ].*)?
     | (?:FAIL|ERROR):[ ](?P<unittest>\w+[ ]\([\w.]+\)(?:[ ]\(.*\))?)
     | [ ]{2}●[ ](?P<jest>.+)
     | [ ]?FAIL[ ]{1,2}(?P<vitest>\S+[ ]>[ ].+)

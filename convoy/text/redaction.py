@@ -53,7 +53,7 @@ def redacted(text: str) -> str:
     return _NAMED.sub(rf"\g<name>\g<quote>{HIDDEN}\g<quote>", text)
 
 
-_RUN: Final = re.compile(r"(?=[A-Za-z+/=]*[0-9])[A-Za-z0-9+/=]{16,}", re.ASCII)
+_RUN: Final = re.compile(rf"(?<!{_BASE64})(?=[A-Za-z+/=]*[0-9]){_BASE64}{{16}}")
 
 
 def secrets_in(text: str) -> frozenset[str]:

@@ -8,6 +8,7 @@ https://www.rfc-editor.org/rfc/rfc9110#name-connect
 
 import asyncio
 import hmac
+import re
 import signal
 import socket
 from collections.abc import Sequence
@@ -65,6 +66,15 @@ _WANTS_WORD: Final = HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
 _WORD: Final = "proxy-authorization"
 _HOP: Final = ("connection:", "proxy-", "keep-alive:", "te:", "upgrade:", "host:")
 """The beginnings of headers that are meant for the proxy, or that it sets itself."""
+_WORD_CHARS: Final = r"[!#$%&'*+.^`|~\w-]+"
+_REQUEST: Final = re.compile(
+    rf"({_WORD_CHARS}) ([^\x00-\x20\x7f]+) HTTP/1\.[01]", re.ASCII
+)
+_HEADER: Final = re.compile(rf"{_WORD_CHARS}:[^\x00-\x08\x0a-\x1f\x7f]*", re.ASCII)
+"""Other proxies may take a tab for a blank and a lone newline for a line's end: to
+them, other lines would hold another request.
+https://www.rfc-editor.org/rfc/rfc9112#section-2.2
+"""
 
 
 class _Asked(Struct, frozen=True):
@@ -219,8 +229,11 @@ async def _asked(reader: asyncio.StreamReader) -> _Asked | None:
     try:
         async with asyncio.timeout(HEAD_S):
             head = await reader.readuntil(b"\r\n\r\n")
-        line, *headers = head.decode("latin-1").split("\r\n")
-        method, target, _ = line.split(" ")
+        line, *headers = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+        found = _REQUEST.fullmatch(line)
+        if found is None or not all(map(_HEADER.fullmatch, headers)):
+            return None
+        method, target = found.groups()
         url = urlsplit(f"//{target}" if method == "CONNECT" else target)
         named = (each.partition(":") for each in headers)
         word = next((v for n, _, v in named if n.lower() == _WORD), "").strip().encode()
@@ -241,7 +254,7 @@ def _head(asked: _Asked, *, absolute: bool = False, word: str = "") -> bytes:
     target = f"http://{host}{asked.path}" if absolute else asked.path
     ours = [f"{asked.method} {target} HTTP/1.1", f"Host: {host}", "Connection: close"]
     ours += [f"Proxy-Authorization: {word}"] if word else []
-    return "\r\n".join((*ours, *asked.headers)).encode("latin-1")
+    return "\r\n".join((*ours, *asked.headers, "", "")).encode("latin-1")
 
 
 def _no(writer: asyncio.StreamWriter, status: HTTPStatus, why: str) -> None:

@@ -2,6 +2,7 @@ from hypothesis import example, given, strategies as st
 
 from convoy.text import SIGNED_OFF, inert, squashed
 from tests.world.cases import looped
+from tests.world.patience import LINEAR, growth
 
 PIECES = [
     *("[skip ci]", "fixes", "Closes:", "#12", "a/b#3", "skip-checks: true"),
@@ -56,6 +57,11 @@ PIECES = [
 )
 def test_a_message_makes_a_forge_do_nothing(message: str, shown: str) -> None:
     assert inert(message) == shown
+
+
+@looped(("fix", "*"), ("\nby-me", " "), ("fix", "\n"), ("[", " "))
+def test_a_message_made_to_be_slow_is_read_in_one_pass(first: str, piece: str) -> None:
+    assert growth(lambda pieces: inert(f"{first}{piece * pieces}x"), 2_000) < LINEAR
 
 
 @looped(

@@ -13,6 +13,7 @@ from convoy.text.project_tests import (
     headline,
 )
 from tests.world.cases import looped
+from tests.world.patience import LINEAR, TIMES, growth
 
 OUTPUTS = Path(__file__).parent / "outputs"
 KNOWN = {
@@ -129,3 +130,11 @@ def test_any_text_names_few_places(text: str) -> None:
 
     assert len(found) <= MOST_PLACES
     assert all(one.line > 0 and one.path[:1] != "/" for one in found)
+
+
+def test_a_line_made_to_be_slow_holds_nobody_up() -> None:
+    def read(n: int) -> None:
+        params = "[" * n + "]" * n
+        failing_tests(f"SUBFAIL[{'](' * n}) {'x.py::' * n}{params}x q")
+
+    assert growth(read, 8) < TIMES * LINEAR

@@ -46,6 +46,7 @@ def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
 @looped(
     *(".github/workflows/ci.yml", ".GitHub/x", ".brat/agent.sh", ".gitmodules"),
     *("CODEOWNERS", "docs/CODEOWNERS"),
+    *(".github\u200c/x", ".brat./config.toml", "CLAUDE.md ", ".brat\\config.toml"),
 )
 def test_a_protected_path_is_refused_even_when_it_is_deleted(path: str) -> None:
     gone = PathChange(path, "100644", "000000")

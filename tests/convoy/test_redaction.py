@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.text import fence_of, fenced
-from convoy.text.redaction import Redaction, redacted
+from convoy.text import Unfit, fence_of, fenced, json_answer
+from convoy.text.redaction import Redaction, redacted, secrets_in
 from tests.world.cases import looped
+from tests.world.patience import LINEAR, growth
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc+/=\n-----END RSA PRIVATE KEY-----"
 
@@ -67,6 +68,17 @@ def test_fenced_text_never_ends_its_fence(text: str, more: str) -> None:
     first, *data, last = wrapped.split("\n")
     assert (first, last) == (f"<{fence}>", f"</{fence}>")
     assert fence not in "\n".join(data).lower()
+
+
+def test_a_long_token_and_a_block_without_end_are_read_in_one_pass() -> None:
+    def read(chars: int) -> None:
+        with pytest.raises(Unfit):
+            json_answer("```" + "\n" * chars, "plan")
+
+    assert growth(lambda chars: secrets_in("sk-" + "a" * chars), 2_000) < LINEAR
+    assert growth(read, 2_000) < LINEAR
+    assert secrets_in("sk-" + "a" * 30) == frozenset()
+    assert len(secrets_in("sk-" + "a" * 30 + "1")) == 1
 
 
 @looped("", "short", "with space", "a" * 81, "line\nline")

@@ -8,6 +8,7 @@ from bot.forge.workflows import DefaultRight, exposures, picks_branch
 from brat.repository.workflow_files import EVERY, text_of
 from tests.world.cases import looped
 from tests.world.forge import DEADLINE_S, REPO, Town
+from tests.world.patience import LINEAR, growth
 
 SAFE = """
 on:
@@ -180,6 +181,13 @@ def test_branch_patterns_mean_what_they_mean_on_github(
     pattern: str, branch: str, *, fits: bool
 ) -> None:
     assert picks_branch([pattern], branch) == fits
+
+
+def test_a_branch_pattern_made_to_be_slow_is_read_in_one_pass() -> None:
+    def read(pieces: int) -> None:
+        picks_branch(["[a" * pieces], "main")
+
+    assert growth(read, 2_000) < LINEAR
 
 
 # --- which environments of Actions let agents' branches in, asked of a forge ----------

@@ -1,6 +1,7 @@
 """What can start CI on a candidate is read from the workflow, not searched for."""
 
 from bot.forge.workflows import (
+    _check_names,
     lack_of_ci,
     left_out_by_paths,
     left_out_of_queue,
@@ -8,6 +9,7 @@ from bot.forge.workflows import (
     ways_to_start,
 )
 from tests.world.cases import looped
+from tests.world.patience import LINEAR, growth
 
 JOBS = "\njobs:\n  test:\n    steps: []\n"
 
@@ -92,6 +94,22 @@ jobs:
     started = {"ci.yml": whole["ci.yml"].replace("}}", "}, workflow_dispatch: }", 1)}
     for files in (whole | beside, started, {"ci.yml": jobs}):
         assert left_out_by_paths(files, gate) == ()
+
+
+def test_a_job_named_by_many_expressions_holds_nobody_up() -> None:
+    name = "a${{ x }}" * 40
+    files = {"ci.yml": f"on: push\njobs:\n  test:\n    name: {name}b\n"}
+
+    assert unreportable(files, ("a" * 100,))[0] == ("a" * 100,)
+    assert unreportable(files, ("a" * 100 + "b",))[0] == ()
+
+
+@looped("a${{ ", "${{ a")
+def test_an_expression_without_end_is_read_in_one_pass(piece: str) -> None:
+    def read(pieces: int) -> None:
+        _check_names("test", {"name": piece * pieces})
+
+    assert growth(read, 2_000) < LINEAR
 
 
 @looped(

@@ -164,6 +164,20 @@ def test_a_malformed_tree_is_refused(entries: bytes, box: Box) -> None:
         box.mirror.take_in(bundle, SESSION)
 
 
+@looped(b"120755", b"160755", b"100664", b"140644")
+def test_a_mode_that_programs_read_differently_is_refused(
+    mode: bytes, box: Box
+) -> None:
+    """To git the first is a link and the second a submodule; to libgit2, files."""
+    blob = bytes.fromhex(str(box.work.repo.create_blob(b"../../etc/passwd")))
+    tree = box.work.raw("tree", mode + b" a\0" + blob)
+    commit = box.mirror.take_in(box.bundled(box.raw(tree)), SESSION)
+
+    patch = examined_patch(box.mirror.path, box.base, commit, settings())
+
+    assert patch.refusals == ("The patch has an unusual file mode: a.",)
+
+
 @looped(
     (b"", "is not a git bundle"),
     (b"PACK", "is not a git bundle"),

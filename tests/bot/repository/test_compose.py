@@ -393,6 +393,18 @@ def test_attributes_that_only_the_work_has_do_not_count_yet(
     assert made == Conflicted(("log",))
 
 
+@looped(b"* merge=ours\n", b"* merge=union\n", b"* -merge\n")
+def test_attributes_that_only_what_landed_has_throw_nothing_away(
+    attributes: bytes, history: History, composer: Composer
+) -> None:
+    ours, theirs = APART
+    base = history.commit({"log": b"1\n2\n3\n4\n5\n"})
+    onto = history.commit({"log": ours, ".gitattributes": attributes}, base)
+    work = history.commit({"log": theirs}, base)
+
+    assert merged(composer, history, piece(base, work, onto)) == b"one\n2\n3\n4\ntwo\n"
+
+
 def test_what_conflicts_by_attributes_is_left_to_an_agent_with_what_does_not(
     history: History, composer: Composer
 ) -> None:

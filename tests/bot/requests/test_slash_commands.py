@@ -44,6 +44,7 @@ def refused(text: str) -> str:
     "/brat retry 3\n\n<table><tr><td>\n\n/brat drop 3\n\n</td></tr></table>",
     "/brat retry 3\n\nShe wrote: <details>\n\n/brat drop 3\n\n</details>",
     "/brat retry 3\nShe <i>wrote</i>: <q>\n/brat drop 3",
+    "/brat retry 3\nShe wrote: <q>\n/brat drop 3\n</q>",
 )
 def test_a_comment_that_begins_with_brat_has_commands(text: str) -> None:
     assert said(text) == [("retry", "3")]

@@ -214,6 +214,12 @@ def test_a_name_that_comes_twice_is_refused() -> None:
     assert why(twice) == "the artifact contains the same file name twice"
 
 
+def test_a_list_of_files_that_fills_the_memory_is_refused_unread() -> None:
+    many = zipped(*((str(number), b"") for number in range(10_001)))
+
+    assert why(many) == "the artifact lists too many files"
+
+
 def test_what_would_unpack_to_too_much_is_refused_unread() -> None:
     huge = lying(artifact(BUNDLE), 1, result_artifact.UNPACKED_BYTES)
 

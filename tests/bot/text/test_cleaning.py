@@ -11,6 +11,7 @@ from bot.text.visible_text import CUT_NOTE, WORD_CHARS, clean_markdown, code_spa
 from convoy import text as plaintext
 from convoy.log import CLOSE, OPEN
 from tests.world.cases import looped
+from tests.world.patience import LINEAR, growth
 
 ROOM = 60_000
 
@@ -219,6 +220,19 @@ def test_long_and_nested_text_takes_steps_by_its_length(mark: str) -> None:
         taken.append(next(steps))
     assert taken[1] < 12 * taken[0]
     assert "evil" not in cleaned(f"{mark * 1_000}<b title='evil'>")
+
+
+@looped(
+    ("a\n", " ", "x|\na|b\n-|-\n"),
+    ("a\n", " ", "x|\n<b>"),
+    ("a\n-", " ", "x|\n<b>"),
+    ("[ ] ", "\t", "x <b>"),
+)
+def test_blanks_are_read_in_one_pass(first: str, blank: str, last: str) -> None:
+    def read(blanks: int) -> None:
+        clean_markdown(f"{first}{blank * blanks}{last}", limit=2 * ROOM)
+
+    assert growth(read, 2_000) < LINEAR
 
 
 @given(st.text())

@@ -123,10 +123,14 @@ def test_a_long_text_begins_with_a_whole_line() -> None:
     assert end_of("a" * (TEXT_CHARS + 5)) == "a" * TEXT_CHARS
 
 
-def test_a_title_closes_no_issue_in_the_message_of_a_merge() -> None:
+def test_a_title_does_nothing_in_the_message_of_a_merge() -> None:
     given = GivenPull(number=7, head=sha("a"), branch="b", author="ann", lands=True)
     convoy = Rules().planned(spec(1, title="Fixes #12")).convoy
     said = merge_texts.task_landing(convoy, convoy.tasks[0], "rebase")
     assert said.startswith("Fixes issue #12")
-    convoy = replace(convoy, given=given, title="Fixes #12")
-    assert merge_texts.landing_message(convoy, "merge")[1] == "Fixes issue #12"
+    title = "Fixes #12 [skip ci] for @ann"
+    convoy = replace(convoy, given=given, title=title)
+    said = merge_texts.landing_message(convoy, "merge")[1]
+    assert said == "Fixes issue #12 (skip ci) for @ ann"
+    trailer = replace(convoy, title="Release-As: 9.0.0")
+    assert merge_texts.landing_message(trailer, "merge")[1] == "Release-As 9.0.0"

@@ -7,7 +7,9 @@ from hypothesis import given, strategies as st
 
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.task_graph import find_cycle, waits
+from convoy.planner import marks
 from convoy.planner.ground import MOST_READ, Ground
+from convoy.planner.issue_text import checklist
 from convoy.planner.plan_reader import House, imports_beside, read_plan
 from convoy.text import Unfit
 from grite.resource import overlaps
@@ -266,3 +268,12 @@ def test_no_text_keeps_it_busy(line: str) -> None:
             GROUND.imported(name, text)
 
     assert growth(read, 25_000) < LINEAR
+
+
+@looped("- [ ] a after: 1", "- [ ] a\n  after: 1")
+def test_blanks_behind_a_number_keep_nobody_busy(item: str) -> None:
+    def read(blanks: int) -> None:
+        for each in checklist(f"{item}{' ' * blanks}x").items:
+            marks.marked(each)
+
+    assert growth(read, 2_000) < LINEAR

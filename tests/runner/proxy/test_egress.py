@@ -91,6 +91,11 @@ def test_what_is_no_request_to_a_proxy_is_told_so() -> None:
             # these would go there without TLS
             *("GET https://pypi.org/ HTTP/1.1", "GET https://pypi.org:8443/ HTTP/1.1"),
             "GET http://[:80/ HTTP/1.1",
+            # what is another request to a proxy that reads less strictly
+            "GET\thttp://10.0.0.1/\tHTTP/1.1\nA:b\n\nGET http://pypi.org/ HTTP/1.1",
+            "GET http://pypi.org/ HTTP/1.1\r\nA: b\n\nGET http://10.0.0.1/ HTTP/1.1",
+            "GET http://pypi.org/ HTTP/1.1\r\nProxy-Authorization : Basic eA==",
+            "GET http://pypi.org/ HTTP/1.1\r\nA: b\r\n c",
         ):
             found = said(way, text)
             assert found.startswith(b"HTTP/1.1 400 Bad Request\r\n"), text
