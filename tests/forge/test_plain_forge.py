@@ -8,7 +8,7 @@ from tests.world.receiver import receiving
 NOT_HERE = {
     *("sub_issues", "blockers", "mergeable_state"),
     *("assignee", "assigner"),
-    *("pull_request", "suite"),
+    *("pull_request", "suite", "maintains"),
 }
 """What only GitHub has, and what only some answers have: each has a default."""
 READ: list[tuple[str, type[Payload]]] = [
