@@ -10,8 +10,6 @@ who asks for a convoy gets it whole. A change copies only the convoys at hand.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from msgspec import Struct
@@ -479,18 +477,25 @@ class Summarized(Protocol):
 C = TypeVar("C", bound=Summarized)
 
 
-@dataclass(frozen=True, eq=False)
 class Packed(Generic[C]):
     """A convoy as bytes, unpacked when it is first asked for."""
 
-    summary: ConvoySummary
-    data: bytes
-    unpack: Callable[[bytes], C]
+    __slots__ = ("_unpack", "_whole", "data", "summary")
 
-    @cached_property
+    def __init__(
+        self, summary: ConvoySummary, data: bytes, unpack: Callable[[bytes], C]
+    ) -> None:
+        self.summary = summary
+        self.data = data
+        self._unpack = unpack
+        self._whole: C | None = None
+
+    @property
     def whole(self) -> C:
         """The convoy; the same object each time."""
-        return self.unpack(self.data)
+        if self._whole is None:
+            self._whole = self._unpack(self.data)
+        return self._whole
 
 
 class Convoys(Mapping[str, C]):
