@@ -32,7 +32,7 @@ from brat.repository import registration as registrations
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Source
 from convoy.model.state import Convoy
 from convoy.owed import Action, owed
-from convoy.rules.verdict import Observed
+from convoy.rules.observed import Observed
 from grite import git
 
 MINUTES, MINUTE_MS = 60, 60_000

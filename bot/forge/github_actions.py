@@ -20,7 +20,7 @@ from bot.forge import payloads
 from bot.forge.payloads import Payload
 from bot.forge.rest import ABSENT, Part, Refused, Rest, Unless, checked
 from bot.forge.workflows import OUR_BRANCHES, picks_branch
-from convoy.rules.verdict import Run
+from convoy.rules.observed import Run
 from grite.errors import BratError
 
 ARTIFACT_BYTES: Final = 100_000_000

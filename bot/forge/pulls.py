@@ -20,7 +20,7 @@ from bot.forge import payloads
 from bot.forge.payloads import Payload, at
 from bot.forge.rest import Part, Refused, Unless
 from convoy.model.records import Strategy
-from convoy.rules.verdict import Mergeable
+from convoy.rules.observed import Mergeable
 
 _log: Final = logging.getLogger(__name__)
 

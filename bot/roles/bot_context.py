@@ -44,7 +44,7 @@ from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.model import ids
 from convoy.model.state import State
 from convoy.model.work import GivenAnswers, of_last_hour
-from convoy.rules.verdict import Observed
+from convoy.rules.observed import Observed
 from convoy.views.interventions import LabelledIssue
 from grite.errors import BratError, Conflict, Rejected, Unavailable
 

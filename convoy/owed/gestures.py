@@ -15,7 +15,7 @@ from convoy.model.state import Convoy, Task
 from convoy.model.work import Gesture, TakenOut
 from convoy.owed import Action, Hear, Note
 from convoy.rules import landing
-from convoy.rules.verdict import IssueSeen, Observed
+from convoy.rules.observed import IssueSeen, Observed
 
 
 def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:

@@ -28,8 +28,8 @@ from convoy.owed.gestures import gestures, pushes
 from convoy.owed.landings import merges, ways
 from convoy.rules import landing, people, starting, sub_issues
 from convoy.rules.leftovers import unneeded_branches
+from convoy.rules.observed import Observed
 from convoy.rules.turns import sync_task, turns
-from convoy.rules.verdict import Observed
 
 UNTRIED_MS: Final = 600_000
 """What is due for so long and was not tried is wanted no more, such as a check of a

@@ -29,8 +29,8 @@ from convoy.rules.landing import (
     kept_by_people,
     may_take_target_in,
 )
+from convoy.rules.observed import Mergeable
 from convoy.rules.turns import sync_task
-from convoy.rules.verdict import Mergeable
 from convoy.text import counted
 
 LEARNT: Final = {

@@ -7,7 +7,7 @@ from convoy.events import Command, Refusal
 from convoy.model import ids
 from convoy.owed import Action, Begin, Patience
 from convoy.owed.owed import owed_actions
-from convoy.rules.verdict import Checks, Observed
+from convoy.rules.observed import Checks, Observed
 from tests.world.rules import NAME, Rules, sha, spec
 
 BASE = ids.HEADS + ids.base_branch(NAME)

@@ -19,7 +19,7 @@ from convoy.model.records import Settings
 from convoy.model.state import State
 from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
-from convoy.rules.verdict import Observed
+from convoy.rules.observed import Observed
 from convoy.views import explained_task, state_document
 from tests.convoy.anything import Simple, facts, hostile
 from tests.convoy.stories import STORIES

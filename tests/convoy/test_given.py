@@ -11,10 +11,10 @@ from convoy.owed import Action, BuildConvoy, LandConvoy, Look, Patience
 from convoy.owed.gestures import gestures
 from convoy.owed.landings import merges
 from convoy.rules.landing import AttemptMerge, given_onto
+from convoy.rules.observed import Observed, PullSeen
 from convoy.rules.people import RetryConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.target import FailSync
-from convoy.rules.verdict import Observed, PullSeen
 from tests.convoy.room import GREEN, refused
 from tests.world.rules import Rules, commands, requested, settings, sha, spec
 

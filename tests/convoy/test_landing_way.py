@@ -7,8 +7,8 @@ from convoy.model.ids import SetAside
 from convoy.model.records import Strategy
 from convoy.model.state import Moment
 from convoy.model.work import Landing, TargetRules, Way
+from convoy.rules.observed import Mergeable
 from convoy.rules.target import asked_for, landing_by, learnt_of
-from convoy.rules.verdict import Mergeable
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 

@@ -10,6 +10,7 @@ from convoy.kinds.rivals import NONE_LEFT, smallest
 from convoy.owed import Action, LookAgain, Note, Prove, Reject, Stall, Try
 from convoy.rules.ending import AcceptNothing, MakeChoice
 from convoy.rules.landing import FailMerge, ProveWork, waiting_to_merge
+from convoy.rules.observed import Checks
 from convoy.rules.people import (
     BlockTask,
     DropTask,
@@ -18,7 +19,6 @@ from convoy.rules.people import (
     ReviseTask,
     uncalled,
 )
-from convoy.rules.verdict import Checks
 from convoy.text import fence_of, fenced
 from convoy.views.interventions import interventions
 from tests.convoy.room import due, question

@@ -5,8 +5,8 @@ from convoy.model import ids
 from convoy.model.ids import MINUTE_MS, task_item, task_of_item
 from convoy.owed import Action, Begin, Note, Show
 from convoy.owed.owed import UNTRIED_MS
+from convoy.rules.observed import Run
 from convoy.rules.starting import StartTask
-from convoy.rules.verdict import Run
 from tests.convoy.room import due
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec

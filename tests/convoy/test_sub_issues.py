@@ -3,6 +3,7 @@ from msgspec.structs import replace
 from convoy.model.records import NamedIssue, SubIssue
 from convoy.owed import BuildSync, Look, Patience
 from convoy.owed.landings import merges
+from convoy.rules.observed import Observed
 from convoy.rules.sub_issues import (
     MOST_SUB_ISSUES,
     FinishKept,
@@ -16,7 +17,6 @@ from convoy.rules.sub_issues import (
     tasks_of,
 )
 from convoy.rules.target import AttemptSync, LandSync
-from convoy.rules.verdict import Observed
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha
 

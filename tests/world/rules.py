@@ -26,10 +26,10 @@ from convoy.rules.landing import (
     kept_from_landing,
     waiting_to_merge,
 )
+from convoy.rules.observed import PullSeen
 from convoy.rules.people import BlockTask, DropTask, RetryConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask, start_waits
-from convoy.rules.verdict import PullSeen
 from convoy.views.reasons import reasons, waits_for
 from grite.event import Event as GriteEvent
 

@@ -12,7 +12,7 @@ import respx
 from bot.forge.github import GitHub, Right
 from bot.forge.rest import Refused
 from convoy.model import ids
-from convoy.rules.verdict import Run
+from convoy.rules.observed import Run
 from tests.bot.there import there
 from tests.world.cases import looped
 

@@ -19,8 +19,8 @@ from convoy.events.session_events import TaskStarted
 from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.work import TargetRules
-from convoy.rules import verdict
-from convoy.rules.verdict import Check, Mergeable
+from convoy.rules import observed
+from convoy.rules.observed import Check, Mergeable
 from tests.world.model.forge import HEADS, Forge, Pull, Run, fact_in
 
 LOGIN = "brat[bot]"
@@ -82,16 +82,16 @@ class ModelRuns(TaskRuns):
                 return number
         return None
 
-    async def listed(self, wanted: frozenset[int]) -> dict[int, verdict.Run]:
+    async def listed(self, wanted: frozenset[int]) -> dict[int, observed.Run]:
         return {
-            number: verdict.Run(id=number, completed=self.forge.runs[number].completed)
+            number: observed.Run(id=number, completed=self.forge.runs[number].completed)
             for number in wanted
             if not self.forge.runs[number].deleted
         }
 
-    async def state(self, number: int) -> verdict.Run:
+    async def state(self, number: int) -> observed.Run:
         known = number in self.forge.runs  # else it is a run of CI
-        return verdict.Run(id=number, completed=True, deleted=known)
+        return observed.Run(id=number, completed=True, deleted=known)
 
     async def cancel(self, run: int, *, force: bool = False) -> None:
         del force  # here a run ends when it is asked to
