@@ -35,8 +35,8 @@ from convoy.model.state import Convoy, State
 from convoy.model.work import Push
 from convoy.owed import Call, Hear, HearPush, item_of
 from convoy.owed.gestures import gestures
+from convoy.rules.calls import CallPeople
 from convoy.rules.observed import IssueSeen, PullSeen
-from convoy.rules.people import CallPeople
 
 
 async def is_wanted(draft: BotDraft, convoy: str) -> bool:

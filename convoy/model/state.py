@@ -297,7 +297,7 @@ class Convoy(Part, frozen=True, kw_only=True):
     answers: tuple[ShownAnswer, ...] = ()
     """The newest answers that its comment shows, oldest first."""
     called: tuple[str, ...] = ()
-    """What people were told waits for them: keys of `convoy.rules.people`."""
+    """What people were told waits for them: keys of `convoy.rules.calls`."""
     landing: Landing | None = None
     """How it lands by its target's rules; None: they were not read yet."""
     landing_waits: str = ""

@@ -12,8 +12,8 @@ from msgspec import Struct
 from convoy.events import Command
 from convoy.model import ids
 from convoy.model.work import Candidate, Intent
+from convoy.rules.calls import Need
 from convoy.rules.observed import Checks, Observed
-from convoy.rules.people import Need
 
 Role = Literal["mayor", "witness", "refinery", "deacon"]
 

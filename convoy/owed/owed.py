@@ -26,7 +26,7 @@ from convoy.model.work import Attempt, Convoys
 from convoy.owed import Action, Hear, Look, Note, Patience
 from convoy.owed.gestures import gestures, pushes
 from convoy.owed.landings import merges, ways
-from convoy.rules import landing, people, starting, sub_issues
+from convoy.rules import calls, landing, people, starting, sub_issues
 from convoy.rules.leftovers import unneeded_branches
 from convoy.rules.observed import Observed
 from convoy.rules.turns import sync_task, turns
@@ -83,7 +83,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
             yield from rule(convoy)
     yield from starts(state, look)
     for convoy in state.convoys.at_hand.values():
-        if convoy.state != "complete" and (needs := people.uncalled(state, convoy)):
+        if convoy.state != "complete" and (needs := calls.uncalled(state, convoy)):
             yield owed.Call(convoy.name, needs)
     yield from _effects(state, look)
     for run in observed.unneeded:

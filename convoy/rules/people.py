@@ -1,23 +1,14 @@
-"""What people are called for, and how they stop work or take it up again.
+"""How people stop work and take it up again. Limits stop tasks, too."""
 
-Editing the convoy's comment notifies nobody; a new comment does. So people are called
-once when something begins to wait for them, and not again while any of that still
-waits: the convoy's comment lists the rest. Limits stop tasks, too.
-"""
-
-from collections.abc import Iterator
-
-from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy import rules
 from convoy.events import ConvoyCommand, Events, Refusal, TaskCommand, copied
-from convoy.events.forge_actions import ActionIntended, pull_wanted
+from convoy.events.forge_actions import pull_wanted
 from convoy.events.people_events import (
     FAILED_KEY,
     ConvoyPaused,
     ConvoyRetried,
-    PeopleCalled,
     TaskTold,
     ThreadsRaised,
     known,
@@ -31,90 +22,15 @@ from convoy.events.task_events import (
     WorkRebased,
 )
 from convoy.gate import unallowed, wants
-from convoy.kinds import is_done, is_stopped, kind_of, needed
+from convoy.kinds import is_done, kind_of, needed
 from convoy.kinds.rivals import chosen_among
-from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import ReviewThread, unending, with_threads
 from convoy.rules import retries
-from convoy.rules.turns import lacking_approvals
-
-
-class Need(Struct, frozen=True, kw_only=True):
-    key: str
-    """A key that stays the same as long as the need does; begins with its kind."""
-    task: int = 0
-    aside: ids.SetAside | None = None
-    """What was refused."""
-
-    @property
-    def kind(self) -> str:
-        return self.key.partition("/")[0]
 
 
 def blocked_key(task: Task) -> str:
     return f"blocked/{task.number}/{task.started}"
-
-
-def uncalled(state: State, convoy: Convoy) -> tuple[Need, ...]:
-    """Return what to call people for now: everything that waits, or nothing."""
-    needs: tuple[Need, ...] = ()
-    if convoy.state == "failed" and (convoy.tasks or convoy.mayor):
-        needs = (Need(key=FAILED_KEY),)
-    if not convoy.ended and not convoy.held:
-        needs = tuple(_of_live(state, convoy))
-    return () if any(need.key in convoy.called for need in needs) else needs
-
-
-def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
-    # What is set aside, but what will go on by itself. The convoy's comment tells of
-    # everything else that was refused, but cannot tell that its own change was.
-    comment = state.set_aside.get(ids.item("show", convoy.name, "comment"))
-    own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
-    for what, number, aside in (
-        (0, 0, convoy.set_aside),
-        *own,
-        ("comment", 0, comment),
-    ):
-        if aside is not None and not aside.again and not aside.passing:
-            key = f"refused/{what}/{aside.rule}"
-            yield Need(key=key, task=number, aside=aside)
-    if convoy.sync.stalled:
-        yield Need(key=f"landing/{convoy.sync.at}")
-    planned = bool(convoy.tasks)
-    # A plan out of the issue's own list is shown as soon as the comment is written.
-    if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
-        yield Need(key="plan")
-    if convoy.landing_waits and convoy.settled:
-        yield Need(key=f"landing/{convoy.landing_waits}")
-    for task in convoy.tasks:
-        if is_stopped(convoy, task):
-            yield Need(key=blocked_key(task), task=task.number)
-            continue
-        if task.state != "needs-review" or task.is_out:
-            continue
-        if not (task.work and task.pull):
-            continue
-        if lacking_approvals(convoy, task):  # it waits only for these
-            key = f"approve/{task.number}/{task.work.commit[:10]}"
-            yield Need(key=key, task=task.number)
-
-
-class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
-    text: str
-    now: int
-    """Unix ms."""
-
-    def decide(self, state: State) -> Events:
-        convoy = self.known(state)
-        needs = tuple(need.key for need in uncalled(state, convoy))
-        if not needs:
-            raise Refusal(f"everyone needed for {convoy.name} was notified")
-        key = ids.sign_key("call", f"{convoy.name}/{self.now}")
-        return (
-            PeopleCalled(convoy=convoy.name, needs=needs),
-            ActionIntended(key=key, kind="answer", issue=convoy.issue, text=self.text),
-        )
 
 
 class BlockTask(TaskCommand, frozen=True, kw_only=True):

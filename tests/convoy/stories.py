@@ -16,7 +16,7 @@ from convoy.model import ids
 from convoy.model.ids import task_item
 from convoy.model.records import EngineSpec, Finding, Report, SubIssue, TaskSpec
 from convoy.model.work import Landing, ReviewThread
-from convoy.rules import ending, people, plans
+from convoy.rules import calls, ending, people, plans
 from convoy.rules.landing import (
     AttemptMerge,
     ClearMerge,
@@ -143,7 +143,7 @@ def steered() -> Rules:
     )
     rules.accepted(1, sha("a")).do(
         ActionDone(key=ids.key("thread", NAME, 1, 1, 5), number=6),
-        people.CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
+        calls.CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
         people.ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
     )
     rules.started(1, sha("a")).accepted(1, sha("b")).pushed(sha("1")).do(

@@ -17,7 +17,7 @@ from convoy.model.ids import base_branch
 from convoy.model.state import LATELY_MS, State
 from convoy.owed import Call
 from convoy.owed.owed import TOO_MANY
-from convoy.rules import people
+from convoy.rules.calls import CallPeople
 from convoy.views.interventions import (
     SLACK_S,
     LabelledIssue,
@@ -191,7 +191,7 @@ def called(rules: Rules) -> list[str]:
     """Call people for what waits; return the keys of that."""
     calls = [each for each in due(rules, {}) if isinstance(each, Call)]
     for call in calls:
-        rules.do(people.CallPeople(convoy=call.convoy, text="Help.", now=rules.now))
+        rules.do(CallPeople(convoy=call.convoy, text="Help.", now=rules.now))
     return [need.key for call in calls for need in call.needs]
 
 

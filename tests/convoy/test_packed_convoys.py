@@ -8,8 +8,8 @@ from convoy.log.record import Reading, packed
 from convoy.model.state import LATELY_MS, State
 from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
+from convoy.rules.calls import CallPeople
 from convoy.rules.observed import Observed
-from convoy.rules.people import CallPeople
 from convoy.views import state_document
 from grite.errors import Corrupt
 from tests.convoy.stories import Story, landed_whole, story

@@ -6,8 +6,9 @@ from bot.text.notices import call_text
 from convoy.events import Refusal, decided
 from convoy.events.plan_events import ConvoyReplanned, TaskRewritten
 from convoy.model.records import Wait
+from convoy.rules.calls import uncalled
 from convoy.rules.ending import AcceptNothing
-from convoy.rules.people import DropTask, uncalled
+from convoy.rules.people import DropTask
 from convoy.rules.plans import AddTask, PartTask
 from convoy.views.interventions import interventions
 from tests.convoy.room import due

@@ -8,6 +8,7 @@ from convoy.events.session_events import ChoiceMade, TaskStarted
 from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, smallest
 from convoy.owed import Action, LookAgain, Note, Prove, Reject, Stall, Try
+from convoy.rules.calls import uncalled
 from convoy.rules.ending import AcceptNothing, MakeChoice
 from convoy.rules.landing import FailMerge, ProveWork, waiting_to_merge
 from convoy.rules.observed import Checks
@@ -17,7 +18,6 @@ from convoy.rules.people import (
     RebaseWork,
     RetryTask,
     ReviseTask,
-    uncalled,
 )
 from convoy.text import fence_of, fenced
 from convoy.views.interventions import interventions

@@ -2,8 +2,9 @@
 
 from bot.dashboard.page_contents import ADDRESSES, printed
 from bot.text.notices import call_text
+from convoy.rules.calls import Need
 from convoy.rules.ending import LoseSession
-from convoy.rules.people import BlockTask, Need
+from convoy.rules.people import BlockTask
 from convoy.text import clean
 from tests.dashboard.conftest import Opens
 from tests.world.cases import looped
