@@ -13,13 +13,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from convoy.config import keys
-from convoy.config.keys import Table
 from convoy.model.ids import HOUR_MS
 from convoy.model.records import PLANNER, Budget, EngineSpec, Limits, Settings
 from convoy.text import counted, did_you_mean
@@ -39,41 +38,8 @@ class ConfigError(BratError):
         return "\n".join(self.faults)
 
 
-def _tables(words: str) -> Any:  # noqa: ANN401  what pydantic returns
-    words = f"tables {words}"
-    return Field(json_schema_extra={"x-allowed": words, "additionalProperties": False})
-
-
-class Config(Table):
+class Config(keys.Tables):
     """How brat works in this repository; every table may be left out."""
-
-    # A table made in another way would build its checks in each process.
-
-    staged: bool = False
-    """Whether convoys are only planned: nothing starts, and brat writes nothing to the
-    forge except a convoy's comment and answers to people."""
-    engine: Annotated[
-        Mapping[keys.EngineName, keys.EngineTable],
-        _tables("[engine.NAME], where NAME has at most 40 letters, digits, - and _"),
-    ] = {}
-    refinery: keys.RefineryTable = keys.RefineryTable.model_construct()
-    witness: keys.WitnessTable = keys.WitnessTable.model_construct()
-    runner: keys.RunnerTable = keys.RunnerTable.model_construct()
-    mayor: keys.MayorTable = keys.MayorTable.model_construct()
-    ci: keys.CiTable = keys.CiTable.model_construct()
-    triggers: keys.TriggersTable = keys.TriggersTable.model_construct()
-    schedule: Annotated[
-        Mapping[keys.ScheduleName, keys.ScheduleTable],
-        _tables("[schedule.NAME], where NAME has only lowercase letters, digits and -"),
-    ] = {}
-    budget: keys.BudgetTable = keys.BudgetTable.model_construct()
-    notify: keys.NotifyTable = keys.NotifyTable.model_construct()
-    fix: keys.FixTable = keys.FixTable.model_construct()
-    actions: keys.ActionsTable = keys.ActionsTable.model_construct()
-    review: keys.ReviewTable = keys.ReviewTable.model_construct()
-    locks: keys.LocksTable = keys.LocksTable.model_construct()
-    gate: keys.GateTable = keys.GateTable.model_construct()
-    trust: keys.TrustTable = keys.TrustTable.model_construct()
 
     @model_validator(mode="after")
     def _knows_its_planner(self) -> Self:

@@ -107,7 +107,9 @@ class DescribedSchema(TomlSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         made = super().model_schema(schema)
         kind: type[Table] = schema["cls"]
-        texts = words(kind)
+        texts: dict[str, str] = {}
+        for each in reversed(kind.__mro__):
+            texts |= words(each) if issubclass(each, Table) else {}
         for record, field, key in _rows(kind):
             texts[key.name] = words(record)[field.name]
         for name, text in texts.items():
@@ -566,3 +568,40 @@ class GateTable(Table):
         ours = (each for each in records.Gate().protected if each not in spared)
         protected = tuple(dict.fromkeys((*ours, *self.protected)))
         return frozen(records.Gate, {"gate": self}, protected=protected)
+
+
+def _tables(words: str) -> Any:  # noqa: ANN401  what pydantic returns
+    words = f"tables {words}"
+    return Field(json_schema_extra={"x-allowed": words, "additionalProperties": False})
+
+
+class Tables(Table):
+    """The whole file; every table may be left out."""
+
+    # A table made in another way would build its checks in each process.
+
+    staged: bool = False
+    """Whether convoys are only planned: nothing starts, and brat writes nothing to the
+    forge except a convoy's comment and answers to people."""
+    engine: Annotated[
+        Mapping[EngineName, EngineTable],
+        _tables("[engine.NAME], where NAME has at most 40 letters, digits, - and _"),
+    ] = {}
+    refinery: RefineryTable = RefineryTable.model_construct()
+    witness: WitnessTable = WitnessTable.model_construct()
+    runner: RunnerTable = RunnerTable.model_construct()
+    mayor: MayorTable = MayorTable.model_construct()
+    ci: CiTable = CiTable.model_construct()
+    triggers: TriggersTable = TriggersTable.model_construct()
+    schedule: Annotated[
+        Mapping[ScheduleName, ScheduleTable],
+        _tables("[schedule.NAME], where NAME has only lowercase letters, digits and -"),
+    ] = {}
+    budget: BudgetTable = BudgetTable.model_construct()
+    notify: NotifyTable = NotifyTable.model_construct()
+    fix: FixTable = FixTable.model_construct()
+    actions: ActionsTable = ActionsTable.model_construct()
+    review: ReviewTable = ReviewTable.model_construct()
+    locks: LocksTable = LocksTable.model_construct()
+    gate: GateTable = GateTable.model_construct()
+    trust: TrustTable = TrustTable.model_construct()
