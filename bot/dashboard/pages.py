@@ -302,6 +302,7 @@ async def _convoy(request: web.Request, view: RepositoryView) -> Values:
     is_timeline = look == "timeline"
     return {
         "convoy": convoy,
+        "tasks": convoy.tasks,
         "base": ids.base_branch(convoy.name),
         "looks": looks,
         "look": look,
