@@ -1,8 +1,8 @@
 """The verbs about a whole convoy or repository.
 
 `status`, `plan`, `why`, `logs`, `cost` and `ping` only read; `start`, `approve`,
-`pause`, `resume` and `land` decide about a convoy; `lock`, `renew` and `unlock` keep a
-resource for a person.
+`priority`, `pause` and `resume` decide about a convoy; `lock`, `renew` and `unlock`
+keep a resource for a person.
 """
 
 import re

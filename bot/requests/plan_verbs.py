@@ -1,4 +1,4 @@
-"""The verbs that change a plan: `add`, `depends`, `engine`, `allow`, `priority`.
+"""The verbs that change a plan: `add`, `depends`, `engine`, `follow`, `allow`.
 
 With them `split`, by which a person writes the parts of a task, and `merge` and
 `unqueue`, which move a pull request in the merge queue.
