@@ -254,7 +254,7 @@ def make_plan(draft: BotDraft, action: MakePlan) -> None:
             warnings = commits.absent(convoy.base, scopes)
             if not convoy.listed:
                 labels, of = commits.box_labels(convoy.base), convoy.settings
-                remarks = plan_remarks(convoy.text, labels, of.tasks, of.workers)
+                remarks = plan_remarks(convoy.text, labels, of.tasks, of.engines)
                 warnings = (*remarks, *warnings)
     except (PatternError, tasklist.PlanError) as error:
         draft.submit(ConvoyFailed(convoy=convoy.name, why=str(error)))
@@ -282,7 +282,7 @@ def compiled_for(context: BotContext, wanted: ConvoyRequested | Convoy) -> Compi
     """
     template = context.commits.template(wanted.base, wanted.pattern)
     of = wanted.settings
-    how = {"engines": of.workers, "limit": of.tasks, "require_ci": of.require_ci}
+    how = {"engines": of.engines, "limit": of.tasks, "require_ci": of.require_ci}
     return compiled(template, copied(Use, wanted, name=wanted.pattern, **how))
 
 
@@ -307,7 +307,7 @@ def _planned(context: BotContext, of: ConvoyRequested | Convoy) -> tasklist.Plan
         tasks = sub_issues.planned(of.title, of.text, of.listed, of.named)
         return in_waves(tasks, of.settings.tasks)
     labels = context.commits.box_labels(of.base)
-    engines, wave = of.settings.workers, of.settings.tasks
+    engines, wave = of.settings.engines, of.settings.tasks
     quota = context.settings.quota
     most = min(MOST_TASKS, quota.tasks) if quota else MOST_TASKS
     return tasklist.plan(of.title, of.text, engines, wave, labels, most)

@@ -84,14 +84,12 @@ def config_check(repo: Path) -> None:
     checkout = checkouts.find(repo)
     config = local_mode.configuration(checkout)
     say(f"{checkout.config}: valid" if checkout.config.exists() else "default settings")
-    for name, engine in config.settings().workers.items():
+    for name, engine in config.settings().engines.items():
         if engine.type not in engines.known():
             say(
                 f"note: this version does not support {engine.type} ([engine.{name}]) "
                 "yet"
             )
-    if (planner := config.mayor.planner) and planner not in engines.planners():
-        say(f"note: the planner {planner} is not installed here ([mayor] planner)")
 
 
 def without_ci(config: Config) -> str:

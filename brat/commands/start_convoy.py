@@ -339,7 +339,7 @@ def run_pattern(
         title=task,
         text="",
         inputs=inputs,
-        engines=settings.workers,
+        engines=settings.engines,
         limit=settings.tasks,
     )
     template = Commits(checkout.top).template(_HEAD, name)

@@ -32,7 +32,7 @@ from convoy.config import Config
 from convoy.gate import path_list
 from convoy.model import ids
 from convoy.model.engine_types import ENGINE_TYPES
-from convoy.model.records import PLANNER, EngineSpec
+from convoy.model.records import EngineSpec
 from grite import git
 from grite.errors import BratError
 from runner import engines
@@ -186,8 +186,6 @@ def engine_lacks(
 
 def place_of(name: str, spec: EngineSpec, config: Config) -> str:
     """Return the words for where the configuration names an engine."""
-    if spec.type.startswith(PLANNER):
-        return f"[mayor] planner = {spec.type.removeprefix(PLANNER)}"
     implied = " (the default)" if name not in config.engine else ""
     return f"[engine.{name}] {spec.type}{implied}"
 

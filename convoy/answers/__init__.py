@@ -24,7 +24,7 @@ from convoy.kinds.task_kinds import PLAN, REPORT, REVIEW, TaskKind
 from convoy.model import ids, records
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
-from convoy.planner import FILE, REPLY, Asked, Survey, plan_reader, planned_by
+from convoy.planner import FILE, REPLY, Survey, plan_reader
 from convoy.planner.ground import Ground
 from convoy.rules.ending import AcceptReport, AcceptReview, MakeChoice
 from convoy.rules.plans import PlanConvoy
@@ -375,35 +375,21 @@ def _take_choice(reply: Reply) -> Taken:
     )
 
 
-FOLDERS: Final = 200
-"""So many folders a plugin is told of; it has them all before it."""
 NO_PLAN: Final = "the engine made no plan"
 
 
 def _ask_plan(question: Question) -> str:
     settings = question.convoy.settings
     survey = question.repository.surveyed(question.convoy.base)
-    if not settings.planner.startswith(records.PLANNER):
-        known = plan_reader.strengths(question.state, settings.workers)
-        return plan_brief(survey, known, settings.tasks, fence_of(question.session))
-    tops = [each for each in survey.folders if each[0].count("/") == 1]
-    engines = settings.workers.items()
-    asked = Asked(
-        limit=settings.tasks,
-        engines={
-            name: plan_reader.strength(question.state, engine)
-            for name, engine in engines
-        },
-        survey=replace(survey, folders=tuple(tops[:FOLDERS])),
-    )
-    return msgspec.json.encode(asked).decode()
+    known = plan_reader.strengths(question.state, settings.engines)
+    return plan_brief(survey, known, settings.tasks, fence_of(question.session))
 
 
 def _take_plan(reply: Reply) -> Taken:
     convoy, repository = reply.convoy, reply.repository
     house = plan_reader.House(
         files=repository.files(convoy.base),
-        engines=convoy.settings.workers,
+        engines=convoy.settings.engines,
         limit=convoy.settings.tasks,
         text=repository.text(convoy.base),
     )
@@ -411,7 +397,7 @@ def _take_plan(reply: Reply) -> Taken:
     return Taken(
         command=PlanConvoy(
             convoy=convoy.name,
-            planner=planned_by(convoy.settings.planner),
+            planner=f"engine {convoy.settings.planner}",
             tasks=tasks,
             attempt=reply.attempt.number,
             usage=reply.usage,

@@ -15,7 +15,7 @@ from pydantic import ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from convoy.config import keys
-from convoy.model.records import PLANNER, Budget, EngineSpec, Limits, Settings
+from convoy.model.records import Budget, EngineSpec, Limits, Settings
 from convoy.text import counted, did_you_mean
 from convoy.text.strangers_data import TooMuch, toml_table
 from grite.errors import BratError
@@ -42,9 +42,6 @@ class Config(keys.Tables):
         if name and name not in known:
             wanted = f"[engine.{name}]{did_you_mean(name, known)}"
             raise keys.fault(f"mayor.engine: there is no table {wanted}")
-        if name and self.mayor.planner:
-            why = "mayor.engine is also set; use only one of them"
-            raise keys.fault(f"mayor.planner: {why}")
         return self
 
     def settings(self, cores: int | None = None) -> Settings:
@@ -58,10 +55,6 @@ class Config(keys.Tables):
         timeout_s = self.witness.timeout
         specs = {"default": EngineSpec(type="claude-code", timeout_s=timeout_s)}
         specs |= {name: each.spec(timeout_s) for name, each in self.engine.items()}
-        planner = self.mayor.engine
-        if self.mayor.planner:
-            planner = PLANNER + self.mayor.planner
-            specs[planner] = EngineSpec(type=planner, timeout_s=timeout_s)
         slots = 0 if cores is None else self.ci.slots or cores
         tables = dict(self)
         return keys.frozen(
@@ -72,7 +65,7 @@ class Config(keys.Tables):
             budget=keys.frozen(Budget, tables),
             gate=self.gate.gate(),
             staged=self.staged,
-            planner="" if self.staged else planner,
+            planner="" if self.staged else self.mayor.engine,
             max_parallel=max(keys.PARALLEL, slots + 1),
         )
 

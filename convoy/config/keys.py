@@ -55,6 +55,7 @@ FORMER_KEYS: Final[Mapping[str, str]] = {
     "refinery.merge": "delete it; git merges as the branch's .gitattributes file says",
     "mayor.max_size": "delete it; to split a large task, use `/brat split`",
     "notify.on": "delete it; GitHub notifies people of brat's comments",
+    "mayor.planner": "delete it; name an engine in `engine`, which may be a plugin",
     "mayor.split": "delete it; to split a large task, use `/brat split`",
 }
 """What to do about keys that the file could hold once, by table and key."""
@@ -173,13 +174,6 @@ Text = Annotated[str, Field(min_length=1), _fitting(lambda text: "\0" not in tex
 WordList = Annotated[tuple[Text, ...], Field(strict=False)]
 EngineName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")]
 ScheduleName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
-PlannerName = Annotated[
-    str,
-    _form(
-        r"^(?:[A-Za-z0-9][A-Za-z0-9_-]{0,30})?$",
-        "a name of at most 31 letters, digits, - and _",
-    ),
-]
 Dollars = Annotated[
     float,
     Field(ge=0, le=10_000, allow_inf_nan=False),
@@ -426,16 +420,12 @@ class MayorTable(Table):
     engine: Annotated[str, Field(max_length=40)] = ""
     """The engine that plans an issue without a task list; empty: such an issue becomes
     one task."""
-    planner: PlannerName = ""
-    """The plugin that plans an issue without a task list instead of an engine
-    (docs/planning.md); empty: none."""
     ask: bool = False
     """Whether brat first asks two or three questions about an issue that says too
     little; the convoy starts when they are answered (docs/planning.md)."""
     pattern: Annotated[str, Field(max_length=40)] = ""
     """The pattern that plans an issue without a task list, such as `spec`
-    (docs/workflows.md); empty: none. It takes precedence over `engine` and
-    `planner`."""
+    (docs/workflows.md); empty: none. It takes precedence over `engine`."""
 
 
 class TriggersTable(Table):

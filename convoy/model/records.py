@@ -438,8 +438,6 @@ class Gate(Struct, frozen=True, kw_only=True):
 
 HOST: Final = r"\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?"
 """The form of a host that may be reached, with its port; `*`: all of them."""
-PLANNER = "planner:"
-"""The prefix of a planner plugin's name and type; no engine's name can have it."""
 MOST_TASKS: Final = 500
 """So many tasks one convoy may have, however they are divided."""
 
@@ -529,11 +527,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     )
     """`require`: a task waits until no one else holds what it declares; `warn`: the
     task starts, and its agent is told who holds it; `off`: nothing is checked."""
-
-    @property
-    def workers(self) -> dict[str, EngineSpec]:
-        """The engines that tasks may have; a planner plugin is not one."""
-        return {n: e for n, e in self.engines.items() if not n.startswith(PLANNER)}
 
 
 FROZEN: Final = tuple(field.name for field, key in keyed(Settings) if key.kept)

@@ -1,19 +1,11 @@
-"""Planning: where answers are left, and what a plugin is given. Pure.
-
-A plugin is given the work, the repository, the limits. The bot writes them into the
-hand-off as JSON, in place of an engine's brief; the runner adds the issue's text and
-passes it all to the plugin's function.
-"""
+"""Planning: where answers are left, and what is known of a repository. Pure."""
 
 import re
 from typing import Final
 
-import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
-from convoy.events.session_events import TaskStarted
-from convoy.model.records import PLANNER, TaskSpec
+from convoy.model.records import TaskSpec
 from convoy.text import shortened
 
 FILE: Final = "plan.json"
@@ -45,44 +37,8 @@ class Survey(Struct, frozen=True, kw_only=True):
     """Folders that import from others, and how many of their files do."""
 
 
-PLUGIN_GROUP: Final = "brat.planners"
-"""The entry point group of planners."""
-
-
-class Asked(Struct, frozen=True, kw_only=True):
-    """The argument of a planner's function. All its texts are untrusted."""
-
-    text: str = ""
-    """The issue: its title, an empty line, its text."""
-    faults: tuple[str, ...] = ()
-    """What was wrong with its earlier answers, oldest first."""
-    limit: int
-    """The most tasks allowed."""
-    engines: dict[str, str]
-    """The engines that tasks may have: what each is, is good at, and has done so
-    far."""
-    survey: Survey
-    """What is known about the repository; of its folders only those at the top."""
-
-
-def asked(started: TaskStarted) -> str:
-    """Return the JSON that the plugin is given in this session.
-
-    Raises:
-        msgspec.MsgspecError: the session was not handed off for a plugin that plans.
-    """
-    told = msgspec.json.decode(started.brief, type=Asked)
-    told = replace(told, text=started.instructions, faults=started.notes)
-    return msgspec.json.encode(told).decode()
-
-
-def planned_by(name: str) -> str:
-    is_plugin = name.startswith(PLANNER)
-    return f"planner {name.removeprefix(PLANNER)}" if is_plugin else f"engine {name}"
-
-
 def not_planned_by(name: str, why: str) -> str:
-    return f"the {planned_by(name)} did not make a plan: {shortened(why, 300)}"
+    return f"the engine {name} did not make a plan: {shortened(why, 300)}"
 
 
 _CONTEXT: Final = "\n\nThis is task {number} of the issue "

@@ -133,7 +133,7 @@ def added(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
     title = cut(" ".join(clean(convoy.title).split()), TITLE_MOST)
     # `(after 9)` is an order in a sentence, too, though nothing is task 9: its author
     # is answered at once.
-    known = Known(convoy.settings.workers)
+    known = Known(convoy.settings.engines)
     issue = _Issue(title=title, around="", done=done, known=known)
     return _task(replace(items[0], number=max(done, default=0) + 1), issue)
 

@@ -113,7 +113,7 @@ def check_plan(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> None:
         before = (known[number] for number in task.after)
         if lost := [t.number for t in before if not kind_of(t).may_be_needed]:
             raise Refusal(f"{what} needs task {min(lost)}, which might not be chosen")
-        if task.engine not in convoy.settings.workers:
+        if task.engine not in convoy.settings.engines:
             raise Refusal(f"{what} uses an unknown engine, {task.engine}")
     # What each task cannot end before. Work that lands after a task that looks at it
     # also lands after what that task waits for.
@@ -292,7 +292,7 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         convoy = self.live(state)
-        engines = convoy.settings.workers
+        engines = convoy.settings.engines
         if self.engine not in engines:
             near = did_you_mean(self.engine, engines)
             known = f"{', '.join(sorted(engines))}{near}"

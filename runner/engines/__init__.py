@@ -1,20 +1,17 @@
 """The kinds of agent: a row for each says how to start it and read its output.
 
 A new engine is a module here with a `ROW`, and a row in `convoy.model.engine_types`.
-One that is installed beside brat has an entry point in the group `brat.engines`, a
-planner has one in `brat.planners`.
+One that is installed beside brat has an entry point in the group `brat.engines`.
 """
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from convoy import planner
 from convoy.model.engine_types import ENGINE_TYPES
-from convoy.model.records import PLANNER
 from convoy.text import did_you_mean
 from runner.engines.row import Call, Row
-from runner.engines.shell import function_row, planner_row, read
+from runner.engines.shell import function_row, read
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -47,10 +44,6 @@ def known() -> frozenset[str]:
     return frozenset(ENGINES) | {PLUGIN + name for name in _installed()}
 
 
-def planners() -> frozenset[str]:
-    return frozenset(_installed(planner.PLUGIN_GROUP))
-
-
 def key_names() -> frozenset[str]:
     return frozenset(key for each in ENGINE_TYPES.values() for key in each.all_keys)
 
@@ -59,16 +52,11 @@ def found(kind: str) -> Row:
     """Return the row of a `type`; raise a ValueError that suggests the nearest name."""
     if row := ENGINES.get(kind):
         return row
-    if kind.startswith(PLANNER):
-        what, name, names = "planner", kind.removeprefix(PLANNER), planners()
-        if planned := _installed(planner.PLUGIN_GROUP).get(name):
-            return planner_row(name, planned.value)
-    else:
-        what, name, names = "engine", kind, known()
-        if kind.startswith(PLUGIN) and kind in names:
-            return _loaded(_installed()[kind.removeprefix(PLUGIN)])
-    listed, meant = ", ".join(sorted(names)) or "none", did_you_mean(name, names) or "."
-    raise ValueError(f"There is no {what} {name!r}; available: {listed}{meant}")
+    names = known()
+    if kind.startswith(PLUGIN) and kind in names:
+        return _loaded(_installed()[kind.removeprefix(PLUGIN)])
+    listed, meant = ", ".join(sorted(names)), did_you_mean(kind, names) or "."
+    raise ValueError(f"There is no engine {kind!r}; available: {listed}{meant}")
 
 
 def startable(kind: str) -> Row:
@@ -84,10 +72,10 @@ def startable(kind: str) -> Row:
     return Row(name=kind, argv=argv, read=read, tools=kind)
 
 
-def _installed(group: str = GROUP) -> "dict[str, EntryPoint]":
+def _installed() -> "dict[str, EntryPoint]":
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in entry_points(group=group)}
+    return {point.name: point for point in entry_points(group=GROUP)}
 
 
 def _loaded(point: "EntryPoint") -> Row:

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field, json
 from msgspec.structs import replace
 
-from convoy.events.session_events import TaskStarted
 from convoy.model.engine_types import PROVIDERS
 from convoy.model.records import EngineSpec
 from grite.errors import repr_without
@@ -183,8 +182,6 @@ class Row(Struct, frozen=True):
     read: Reader
     prompt: Literal["stdin", "argument"] = "stdin"
     """Whether the prompt is the program's input, or `argv` says where it is."""
-    tells: Callable[[TaskStarted], str] | None = None
-    """Words the prompt; None: the prompt that all agents get."""
     vendors: tuple[Vendor, ...] = ()
     """The ways it reaches models, usual way first; empty: it needs no key of ours."""
     says: Callable[[str], bytes] | None = None

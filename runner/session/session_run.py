@@ -302,7 +302,7 @@ def run_engine(job: Session) -> tuple[Ending, Report]:
         return Ending(fault=why), Report("missing_tool")
     try:
         hosts = job.proxy.hosts
-        told = row.tells(started) if row.tells else prompt(started, hosts, job.absent)
+        told = prompt(started, hosts, job.absent)
         call.prompt.write_text(told, encoding="utf-8")
         row.argv(call)
     except ValueError as error:

@@ -281,10 +281,6 @@ CODEX = "[engine.default]\ntype = 'codex'\n"
     ),
     ('[ci]\ncommand = "a\\u0000b"', 'ci.command[2]: "a\\u0000b" is not allowed'),
     (
-        '[mayor]\nplanner = "a"\nengine = "default"',
-        "mayor.planner: mayor.engine is also set; use only one of them",
-    ),
-    (
         '[mayor]\nengine = "plan"\n[engine.plans]\ntype = "codex"',
         "mayor.engine: there is no table [engine.plan]; did you mean plans?",
     ),
@@ -349,14 +345,6 @@ def test_a_provider_whose_address_differs_by_account_needs_it() -> None:
     spec = load(text, source="x").settings().engines["default"]
     assert (spec.url, spec.keys) == (url, ("AWS_BEARER_TOKEN_BEDROCK",))
     assert spec.tools == ("Write", "Bash(git *)"), "it can be told them"
-
-
-def test_a_plugin_that_plans_does_no_tasks() -> None:
-    found = load('[mayor]\nplanner = "by-folder"', source="x").settings()
-
-    assert found.planner == "planner:by-folder"
-    assert found.engines["planner:by-folder"].type == "planner:by-folder"
-    assert [*found.workers] == ["default"]
 
 
 # --- when a schedule's time has come --------------------------------------------------

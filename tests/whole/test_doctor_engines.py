@@ -17,9 +17,6 @@ type = "continue"
 [engine.docs]
 type = "plugin:abacus"
 
-[mayor]
-planner = "by-foldr"
-
 [engine.own]
 type = "shell"
 args = ["no-such-program"]
@@ -48,11 +45,6 @@ def test_each_engine_is_looked_at(tmp_path: Path) -> None:
     assert "FAULT [engine.tests] continue: The engine continue needs a model" in tests
     (docs,) = of("docs", lines)
     assert "There is no engine 'plugin:abacus'; available: " in docs
-    (mayor,) = [line for line in lines if "[mayor] planner" in line]
-    assert "planner = by-foldr: There is no planner 'by-foldr'; available: " in mayor
-    checked = terminal.type("brat config check").lines
-    note = "note: the planner by-foldr is not installed here ([mayor] planner)"
-    assert any(line.endswith(note) for line in checked)
     (own,) = of("own", lines)
     assert "the program no-such-program was not found -> install it" in own
 

@@ -39,4 +39,4 @@ def test_the_task_lists_become_the_tasks_they_show() -> None:
     config = load(text, source="example")
     assert config.mayor.pattern == "writer-reviewer"
     assert built_in_pattern(config.mayor.pattern).all_steps
-    assert {*config.settings().workers} == {"default", "reviewer"}
+    assert {*config.settings().engines} == {"default", "reviewer"}
