@@ -163,9 +163,7 @@ def _tape(folder: Path, convoy: int, task: int) -> Path:
 
 async def _talk(tape: SessionOutput) -> None:
     while True:
-        await tape.add(
-            tape.next, [f"{time.time()} reads parser/case.py, line by line\n"]
-        )
+        tape.add(tape.next, [f"{time.time()} reads parser/case.py, line by line\n"])
         await asyncio.sleep(LINE_S)
 
 
@@ -267,7 +265,7 @@ async def _printed(tab: Tab, place: _Place) -> list[float]:
     for turn in range(LINES):
         said = f"this is line {turn}."
         tape = place.tapes[1, 17]
-        await tape.add(tape.next, [f"{said}\n"])
+        tape.add(tape.next, [f"{said}\n"])
         found.append(await _until(tab, f"#printed span:text('{said}')"))
     return found
 

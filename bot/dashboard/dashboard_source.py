@@ -260,9 +260,8 @@ class DashboardSource:
     """Returns the time, unix ms."""
     here: Here = tuple
     output: Output | None = None
-    """Returns sessions' output; None: only the forge's own page shows it."""
-    output_is_here: bool = False
-    """Whether the output is in files here, so that all of it can be searched."""
+    """Returns sessions' output, from files here; None: only the forge's own page shows
+    it."""
     checks: Callable[[], Mapping[str, Checks]] = dict
     """Returns what CI was seen to say last, by commit; none where nobody looks."""
     changes: Callable[[str, str], Changes | None] = lambda _base, _commit: None

@@ -428,7 +428,7 @@ async def _searched(request: web.Request, view: RepositoryView) -> Values:
     )
     waits = (one for one in view.waits if fits(one.convoy, one.why))
     printed: tuple[Printed, ...] = ()
-    if source.output is not None and source.output_is_here and wanted:
+    if source.output is not None and wanted:
         found = _printed_lines(source.output, state, wanted)
         printed = await asyncio.to_thread(lambda: tuple(islice(found, MOST_FOUND)))
     return {

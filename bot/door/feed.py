@@ -1,8 +1,7 @@
 """One repository's feed: which sessions may use it, and the data they sent.
 
-The newest part of a session's output is in memory, more of it in a file. Each line of
-the file is one numbered piece. Numbers only go up, and the file notes missing pieces.
-One process writes it, any may read it.
+A session's output is in a file, of which each line is one numbered piece. Numbers only
+go up, and the file notes missing pieces. One process writes it, any may read it.
 
 A session's token is a digest of its name with a key in the bot's folder, so nothing has
 to be stored. It is valid as long as the session runs. On this machine, the bot notes
@@ -17,10 +16,8 @@ import os
 import secrets
 import socket
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -106,7 +103,6 @@ def session_handover(folder: Path, repository: str, session: str) -> bytes:
     return json.dumps(told).encode()
 
 
-RING_CHARS: Final = 262_144
 OUTPUT_FILE_BYTES: Final = 8_000_000
 """A file larger than this loses its older half."""
 
@@ -122,18 +118,15 @@ class SessionOutput:
     def __init__(self, file: Path) -> None:
         self.file = file
         self.next = 0
-        self._ring: deque[OutputPiece] = deque()
-        self._chars = 0
-        self._news = asyncio.Condition()
         file.parent.mkdir(parents=True, exist_ok=True)
         data = file.read_bytes() if file.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):  # a crash has cut the last line off
             os.truncate(file, len(whole))
         for piece in pieces_in(whole):
-            self._remember(piece)
+            self.next = piece.number + 1
 
-    async def add(self, first: int, texts: Sequence[str]) -> None:
+    def add(self, first: int, texts: Sequence[str]) -> None:
         """Add the pieces from number `first` on; known ones are skipped."""
         new: list[OutputPiece] = []
         if first > self.next and texts:
@@ -156,25 +149,7 @@ class SessionOutput:
             beside = self.file.with_suffix(".new")
             beside.write_bytes(kept)
             beside.replace(self.file)
-        async with self._news:
-            for piece in new:
-                self._remember(piece)
-            self._news.notify_all()
-
-    async def after(self, number: int, wait_s: float) -> tuple[OutputPiece, ...]:
-        """Return the newest pieces after a number, waiting up to `wait_s` for one."""
-        if self.next <= number + 1 and wait_s > 0:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(wait_s), self._news:
-                    await self._news.wait_for(lambda: self.next > number + 1)
-        return tuple(piece for piece in self._ring if piece.number > number)
-
-    def _remember(self, piece: OutputPiece) -> None:
-        self._ring.append(piece)
-        self._chars += len(piece.text)
-        self.next = piece.number + 1
-        while self._chars > RING_CHARS and len(self._ring) > 1:
-            self._chars -= len(self._ring.popleft().text)
+        self.next = new[-1].number + 1
 
 
 def pieces_in(data: bytes) -> Iterator[OutputPiece]:
@@ -224,8 +199,6 @@ class Feed:
     """The bot's."""
     repository: str
     state: Callable[[], State]
-    reader: str = field(default="", repr=False)
-    """The token with which output may be read; empty: by nobody."""
     news: Callable[[], None] = lambda: None
     """Called when `owed` has something new."""
     origin: Callable[[], JobOrigin | None] = lambda: None
@@ -260,10 +233,6 @@ class Feed:
             "workflow_ref": origin.workflow,
             "job_workflow_ref": origin.workflow,
         }
-
-    def shows(self, token: str) -> bool:
-        wanted, given = self.reader.encode(), token.encode(errors="replace")
-        return bool(wanted) and hmac.compare_digest(wanted, given)
 
     def attempt(self, session: str) -> Attempt | None:
         try:
@@ -332,13 +301,6 @@ class Feed:
             return checkpoint_file(self.folder, session).read_bytes()
         except OSError:
             return b""
-
-    def has(self, session: str) -> bool:
-        try:
-            file = tape_file(self.folder, session)
-        except ValueError:
-            return False
-        return file.exists() or self.attempt(session) is not None
 
     def tape(self, session: str) -> SessionOutput:
         tape = self._tapes.get(session)

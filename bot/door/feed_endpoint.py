@@ -51,7 +51,6 @@ class FeedEndpoint:
     def application(self) -> web.Application:
         app = web.Application()
         app.router.add_post(_SESSION + "/output", self._output)
-        app.router.add_get(_SESSION + "/output", self._read)
         app.router.add_post(_SESSION + "/checkpoint", self._checkpoint)
         app.router.add_get(_SESSION + "/messages", self._messages)
         app.router.add_post(_SESSION + "/token", self._token)
@@ -68,7 +67,7 @@ class FeedEndpoint:
             ) from None
         tape = feed.tape(session)
         try:
-            await tape.add(max(0, output.first), output.pieces)
+            tape.add(max(0, output.first), output.pieces)
         except OSError as error:  # such as a full disk: the session sends it again
             why = f"the output cannot be kept: {error.strerror}"
             raise refusal_with(HTTPStatus.INSUFFICIENT_STORAGE, why) from None
@@ -87,25 +86,6 @@ class FeedEndpoint:
             why = f"the checkpoint cannot be saved: {error.strerror}"
             raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from None
         return web.json_response({})
-
-    async def _read(self, request: web.Request) -> web.Response:
-        feed, session = self._named(request)
-        if feed is None or not feed.shows(shown_token(request)):
-            raise refusal_with(
-                HTTPStatus.UNAUTHORIZED, "the token does not match the bot's feed_token"
-            )
-        if not feed.has(session):
-            raise refusal_with(
-                HTTPStatus.NOT_FOUND,
-                f"nothing has been received from session {session}",
-            )
-        number, wait_s = asked_range(request)
-        running = feed.attempt(session) is not None
-        tape = feed.tape(session)
-        found = await tape.after(number, wait_s if running else 0.0)
-        pieces = [piece._asdict() for piece in found]
-        told = {"pieces": pieces, "next": tape.next, "running": running}
-        return web.json_response(told)
 
     async def _messages(self, request: web.Request) -> web.Response:
         feed, session = self._admitted(request)

@@ -115,7 +115,6 @@ async def opened(
                 settings.folder,
                 settings.repository,
                 lambda: mirror.state,
-                settings.feed_token,
                 lambda: bell.up("runs"),
                 origin,
             ),

@@ -244,7 +244,6 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
         output=lambda session: last_output(
             settings.folder, session.name, BRIEF_BYTES if session.brief else LAST_BYTES
         ),
-        output_is_here=True,
         checks=checks,
         changes=changes_in(mirror),
         web=f"{settings.git_url}/{settings.repository}",

@@ -28,7 +28,7 @@ from convoy.config import Config, ConfigError, load
 from convoy.model.ids import HOUR_MS
 from convoy.model.state import State
 from convoy.owed import Patience, Role
-from convoy.text import LABEL_CHARS, counted
+from convoy.text import LABEL_CHARS, counted, did_you_mean
 from grite.errors import BratError
 
 
@@ -135,8 +135,6 @@ class Common(BaseModel):
     secret: str = Field(default="", repr=False)
     previous_secret: str = Field(default="", repr=False)
     """The webhook's previous secret, also accepted while it is being changed."""
-    feed_token: str = Field(default="", pattern=r"^(\S{16,})?$", repr=False)
-    """The token for reading sessions' output remotely; empty: nobody may."""
     feed_url: str = Field(default="", pattern=FEED_URL)
     """The address at which jobs reach the bot's door to send their output, once the
     forge vouches for them. Empty: no job gets a token."""
@@ -263,6 +261,9 @@ def read_settings_as(kind: type[Kind], file: Path) -> Kind:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"]))
         said = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "extra_forbidden":
+            near = did_you_mean(where, kind.model_fields)
+            said = f"the bot has no such setting: remove it{near}"
         raise BratError(": ".join(filter(None, (str(file), where, said)))) from error
 
 

@@ -1,8 +1,6 @@
 """A decision typed at a terminal: carried out by a bot, by the rules, or by a comment.
 
-If the person named a bot, the decision goes to its dashboard's interface. Only the
-person names its address: by `--bot`, in the environment, or in git's configuration.
-Anybody's commit could change a file, and the token would be sent there.
+If the person named a bot, the decision goes to it (`brat.status.bot_api`).
 
 In a repository that brat serves on this machine, the loop carries it out. In any other
 clone it becomes a `/brat` comment on the convoy's issue, and the bot there asks the
@@ -13,24 +11,16 @@ loop of this machine alone decides.
 """
 
 import asyncio
-import os
 import re
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final
 
 import click
-import httpx
-import pygit2
 from rich.table import Table
 
 from bot import wall_clock
-from bot.dashboard.access_policy import LOCAL_PREFIX
-from bot.forge.transport import client_of
 from bot.requests.verb import Asker, Request
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
@@ -50,114 +40,14 @@ from brat.repository import (
 )
 from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader, log_repository
-from brat.repository.registration import NO_REPOSITORY
-from brat.repository.remote_forge import is_near, origin_of
-from brat.status.find_task import live_or_named, only_one
+from brat.status.bot_api import BotApi, named_bot
+from brat.status.find_task import live_or_named
 from brat.status.status_screen import plain_table, print_rows
 from brat.terminal.console import say
 from convoy.model.state import State
-from convoy.text import clean
-from grite.errors import BratError, Unavailable
+from grite.errors import BratError
 
-ADDRESS: Final = "BRAT_BOT_URL"
-TOKEN: Final = "BRAT_API_TOKEN"  # noqa: S105  the variable's name
-SETTING: Final = "brat.bot"
-ROOT: Final = "/api/v1"
-DEADLINE_S: Final = 30.0
-ANSWER_CHARS: Final = 300
-_ENDED: Final = frozenset({"complete", "failed", "cancelled"})
 _WAYS: Final = 5
-
-
-def named_bot(given: str | None, path: Path) -> str | None:
-    """Return the bot that the person named for this repository, or None."""
-    said = given or os.environ.get(ADDRESS)  # noqa: TID251  a person's own terminal
-    found = pygit2.discover_repository(str(path))
-    if said or found is None:
-        return said or None
-    try:
-        return pygit2.Repository(found).config[SETTING]
-    except KeyError:
-        return None
-
-
-@dataclass(frozen=True)
-class BotApi:
-    bot: str
-    """The address as the person gave it."""
-    url: str
-    """The address of the repository's interface."""
-    token: str = field(repr=False)
-
-    @classmethod
-    def of(cls, bot: str, path: Path) -> Self:
-        """Return the interface for the repository that `path` lies in.
-
-        A dashboard on this machine serves one repository. A hosted dashboard, which
-        always has TLS before it, serves each repository below the repository's name.
-        """
-        here, plain = is_near(bot), bot.rstrip("/")
-        token = os.environ.get(TOKEN, "")  # noqa: TID251  a person's own terminal
-        if not token:
-            raise BratError(f"set {TOKEN} to a token that the bot at {bot} accepts")
-        if token.startswith(LOCAL_PREFIX) and not here:
-            raise BratError(
-                f"{TOKEN} holds the token of a dashboard on this machine, so it was "
-                f"not sent to {bot}: set it to that bot's api_token"
-            )
-        found = None if here else pygit2.discover_repository(str(path))
-        if not here and found is None:
-            raise BratError(NO_REPOSITORY.format(path.resolve()))
-        name = f"/{origin_of(Path(found)).repository}" if found else ""
-        return cls(plain, f"{plain}{name}{ROOT}", token)
-
-    def meant(self, convoy: str | None) -> str:
-        """Return the convoy's name; None stands for the only one that has not ended."""
-        if convoy is not None:
-            return convoy
-        told = self._asked("GET", "/convoys").get("convoys", ())
-        names = {str(each["name"]): each["state"] for each in told}
-        live = [name for name, state in names.items() if state not in _ENDED]
-        none = f"the bot at {self.bot} has no convoys here yet"
-        return only_one(live, [*names], none)
-
-    def decide(self, convoy: str, request: Request) -> str:
-        """Send the request; return why the rules refuse it, or "" once it is done."""
-        task = request.arguments.get("task")
-        about = f"/tasks/{task}" if task else ""
-        body = {"text": request.text} if request.text else {}
-        path = f"/convoys/{convoy}{about}/{endpoint_of(request).word}"
-        return str(self._asked("POST", path, body).get("refused", ""))
-
-    def _asked(
-        self, method: str, path: str, body: Mapping[str, str] | None = None
-    ) -> Mapping[str, Any]:
-        shows = {"Authorization": f"Bearer {self.token}"}
-        try:
-            with client_of(self.url, DEADLINE_S) as client:
-                answer = client.request(
-                    method, f"{self.url}{path}", headers=shows, json=body
-                )
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unavailable(
-                f"the bot at {self.bot} did not answer ({error!r}); the request "
-                "may have worked: check before you try again"
-            ) from error
-        try:
-            told = answer.json()
-        except ValueError:
-            told = {}
-        if not isinstance(told, dict):
-            told = {}
-        if answer.status_code == HTTPStatus.OK:
-            return told
-        said = clean(str(told.get("error", "")))[:ANSWER_CHARS].strip()
-        if answer.status_code == HTTPStatus.CONFLICT and said:
-            return {"refused": said}
-        why = said or "is this the dashboard's address?"
-        raise BratError(
-            f"the bot at {self.bot} refused the request ({answer.status_code}): {why}"
-        )
 
 
 def decided(

@@ -117,15 +117,10 @@ headless: Final = flag("--headless", help="Run until the convoy has ended.")
 timeout: Final = click.option(
     "--timeout", help="With --headless: a time limit, such as 30m; default: 2h."
 )
-bot: Final = click.option(
-    "--bot",
-    help="Show session output from the bot at this address; put its feed_token "
-    "in BRAT_FEED_TOKEN.",
-)
 at_bot: Final = click.option(
     "--bot",
     metavar="URL",
-    help="The dashboard address of the bot to send this to; default: BRAT_BOT_URL, "
+    help="The dashboard address of the bot to ask; default: BRAT_BOT_URL, "
     "then git config brat.bot. Put a token that the bot accepts in BRAT_API_TOKEN.",
 )
 

@@ -95,7 +95,6 @@ tree.word(
     "Show the log live in a browser, read-only; no bot is needed.",
     lambda: commands.dashboard_server.alone,
     options.port,
-    options.bot,
 )
 
 session_words.word(
@@ -114,7 +113,7 @@ session_words.word(
     options.number,
     flag("-f", "following", help="Wait for more output."),
     options.convoy,
-    options.bot,
+    options.at_bot,
 )
 session_words.word(
     "show",

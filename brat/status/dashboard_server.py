@@ -21,11 +21,10 @@ from brat.local.local_mode import Local
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import bare_path
 from brat.status.local_attention import here
-from brat.status.session_views import LAST_BYTES, RemoteOutput, output_of_session
+from brat.status.session_views import LAST_BYTES, output_of_session
 from brat.terminal.console import say
 from convoy.log.record import Reading
 from convoy.views.interventions import standing_still
-from grite.errors import BratError
 
 TOKEN_BYTES: Final = 16
 
@@ -41,7 +40,6 @@ def beside(local: Local, port: int) -> AbstractAsyncContextManager[str]:
         _source(bare_path(folder, local.known), local.known.repository),
         carry_out=local.loop.carry_out,
         output=_printed(folder),
-        output_is_here=True,
         checks=lambda: loop.context.observed.checks,
         here=lambda: (
             *([standing_still(why)] if (why := loop.standstill) else []),
@@ -55,8 +53,7 @@ def over(
     log: Path, name: str, port: int, folder: Path
 ) -> AbstractAsyncContextManager[str]:
     """Serve a read-only dashboard over a log; yield its address."""
-    output = _printed(folder)
-    source = replace(_source(log, name), output=output, output_is_here=True)
+    source = replace(_source(log, name), output=_printed(folder))
     return _at_its_address(source, port)
 
 
@@ -76,25 +73,12 @@ def _printed(folder: Path) -> dashboard_source.Output:
     return last
 
 
-def alone(repo: Path, port: int, bot: str | None) -> None:
-    """Serve a read-only dashboard for the repository at `repo` until stopped.
-
-    `bot` is the address of the bot that has the sessions' output, if any.
-    """
+def alone(repo: Path, port: int) -> None:
+    """Serve a read-only dashboard for the repository at `repo` until stopped."""
     repo = repo.resolve()
     log = log_repository(repo)
     source = _source(log, repo.name)
     source = replace(source, here=lambda: here(repo, source.read().state))
-    if bot is not None:
-        far = RemoteOutput.of(bot, log)
-
-        def printed(session: dashboard_source.Session) -> str:
-            try:
-                return far.last(session.name)
-            except BratError as error:
-                return str(error)
-
-        source = replace(source, output=printed)
 
     async def served() -> None:
         async with _at_its_address(source, port) as url:

@@ -1,31 +1,28 @@
 """One session, running or ended: what the log says of it, and what it printed.
 
-`brat session tail` shows its output, here or from a bot elsewhere over its live feed;
-`brat session show` all else. On this machine the output comes live from the feed, and
+`brat session tail` shows its output, here or from a bot elsewhere; `brat session show`
+all else. On this machine the output comes live from the feed, and
 whole from its job's log. The runner has redacted it; control codes are removed here.
 """
 
-import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from http import HTTPStatus
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
-import httpx
 import msgspec
 
-from bot.door.feed import FEED_PATH, pieces_in, tape_file
-from bot.forge.transport import client_of
+from bot.door.feed import pieces_in, tape_file
 from brat.forge.service.programs import Place
 from brat.repository import log_reader
 from brat.repository.checkout import served_here
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
-from brat.repository.remote_forge import is_near, origin_of
+from brat.repository.remote_forge import origin_of
+from brat.status.bot_api import BotApi, named_bot
 from brat.status.find_task import live_or_named, session_names, task_in
 from brat.status.status_screen import kept_lines, print_document
 from brat.terminal.console import write
@@ -36,12 +33,7 @@ from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, Task
 from convoy.text import clean, clock, did_you_mean, spoken_duration as length
 from convoy.views.history import PastSession, bot_facts, past_sessions
-from grite.errors import BratError, Unavailable
-
-FEED_TOKEN: Final = "BRAT_FEED_TOKEN"  # noqa: S105  the variable's name
-WAIT_S: Final = 20.0
-DEADLINE_S: Final = 10.0
-
+from grite.errors import BratError
 
 LOOK_S: Final = 0.3
 PATIENCE_S: Final = 3.0
@@ -135,63 +127,6 @@ def _end_of(file: Path, most: int) -> bytes:
     return data.partition(b"\n")[2] if start else data
 
 
-@dataclass(frozen=True)
-class RemoteOutput:
-    url: str
-    """The address of the repository's feed, without a slash at the end."""
-    token: str = field(repr=False)
-
-    @classmethod
-    def of(cls, bot: str, clone: Path) -> Self:
-        """Return the feed of the repository that `clone` is a clone of."""
-        is_near(bot)
-        token = os.environ.get(FEED_TOKEN, "")  # noqa: TID251  a person's own terminal
-        if not token:
-            raise BratError(f"set {FEED_TOKEN} to the bot's feed_token")
-        name = origin_of(clone).repository
-        return cls(f"{bot.rstrip('/')}{FEED_PATH}/{name}", token)
-
-    def last(self, session: str) -> str:
-        """Return the end of a session's output so far."""
-        with client_of(self.url, DEADLINE_S) as client:
-            said = _text(self._ask(client, session, -1, 0))
-        return shown(said[-LAST_BYTES:])
-
-    def follow(self, session: str) -> Iterator[str]:
-        """Yield a session's output until the session has ended."""
-        number, running = -1, True
-        with client_of(self.url, WAIT_S + DEADLINE_S) as client:
-            while running:
-                told = self._ask(client, session, number, WAIT_S)
-                if text := _text(told):
-                    yield shown(text)
-                number, running = int(told["next"]) - 1, bool(told["running"])
-
-    def _ask(
-        self, client: httpx.Client, session: str, number: int, wait_s: float
-    ) -> Mapping[str, Any]:
-        try:
-            answer = client.get(
-                f"{self.url}/{session}/output",
-                params={"after": number, "wait_s": wait_s},
-                headers={"Authorization": f"Bearer {self.token}"},
-            )
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unavailable(f"the bot did not answer: {error!r}") from error
-        if answer.status_code == HTTPStatus.NOT_FOUND:
-            return {"pieces": [], "next": 0, "running": False}
-        if answer.status_code != HTTPStatus.OK:
-            said = answer.text[:200].strip()
-            raise BratError(f"the bot refused the request: {answer.status_code} {said}")
-        told = answer.json()
-        assert isinstance(told, dict)  # noqa: S101  our own bot answers so
-        return told
-
-
-def _text(told: Mapping[str, Any]) -> str:
-    return "".join(str(piece["text"]) for piece in told["pieces"])
-
-
 def tail_session(
     repo: Path, number: int, convoy: str | None, bot: str | None, *, following: bool
 ) -> None:
@@ -199,22 +134,22 @@ def tail_session(
 
     Without a bot to ask, the session ran on this machine's forge.
     """
+    if (address := named_bot(bot, repo)) is not None:
+        far = BotApi.of(address, repo)
+        name = far.meant(convoy)
+        _show(far.follow(name, number) if following else (far.last(name, number),))
+        return
     log = log_repository(repo)
-    far = None if bot is None else RemoteOutput.of(bot, log)
     reader = Reader(log)
     found = live_or_named(reader.read(), convoy)
     task = task_in(found, number)
-    if far is not None:
-        name = ids.session_name(found.name, number, task.started)
-        _show(far.follow(name) if following else (far.last(name),))
-        return
     if (run := task.newest_run) is None:
         raise BratError(f"task {number} has had no session yet")
     if (here := served_here(repo)) is None:
         raise BratError(
             f"the session of task {number} ran on the forge; see its output at "
             f"{origin_of(log).web}/actions/runs/{run}, or use --bot if your bot has a "
-            "live feed"
+            "dashboard"
         )
     printed = output_of(here.folder, found, task)
 

@@ -9,7 +9,7 @@ import pytest
 from bot.requests.verb import Request
 from bot.requests.verb_table import endpoint_of, request_by_word
 from brat.commands import decisions
-from brat.commands.decisions import ADDRESS, TOKEN
+from brat.status.bot_api import ADDRESS, TOKEN, BotApi, named_bot
 from convoy.rules.people import BlockTask
 from grite.errors import BratError, Unavailable
 from tests.dashboard.conftest import TOKEN as KNOWN, Opens, Visit
@@ -110,6 +110,28 @@ async def test_a_forge_that_is_away_is_said(opens: Opens, tmp_path: Path) -> Non
             await typed(visit, tmp_path, request_by_word("pause"))
 
 
+async def test_output_is_followed_until_the_session_ends(
+    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its end alone is told of a long one: what is known of it is not shown again."""
+    rules, long = Rules().planned(spec(1)).started(1), "a line of many\n" * 200
+    told = ["one\x1b[2J\n", f"one\n{long}", f"{long[9:]}last\n"]
+
+    def printed(_: object) -> str:
+        if len(told) > 1:
+            return told.pop(0)
+        if rules.task(1).attempt:
+            rules.lost(1, "gone")
+        return told[0]
+
+    monkeypatch.setattr("brat.status.bot_api.LOOK_S", 0.0)
+    async with opens(rules, output=printed) as visit:
+        api = BotApi.of(visit.url, tmp_path)
+        texts = await asyncio.to_thread(list[str], api.follow(NAME, 1))
+
+    assert texts == ["one\n", long, "last\n"]
+
+
 def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match=r"did not answer .* before you try again"):
         decisions.decided(
@@ -139,12 +161,12 @@ def test_the_bot_is_named_by_the_person_and_never_by_the_repository(
     repository = pygit2.init_repository(str(tmp_path))
     (tmp_path / ".brat").mkdir()
     (tmp_path / ".brat/config.toml").write_text('[bot]\nurl = "https://evil"\n')
-    told = [decisions.named_bot(None, tmp_path)]
+    told = [named_bot(None, tmp_path)]
     repository.config["brat.bot"] = "https://of.the.clone"
-    told.append(decisions.named_bot(None, tmp_path))
+    told.append(named_bot(None, tmp_path))
     monkeypatch.setenv(ADDRESS, "https://of.the.shell")
-    told.append(decisions.named_bot(None, tmp_path))
-    told.append(decisions.named_bot("https://of.the.word", tmp_path))
+    told.append(named_bot(None, tmp_path))
+    told.append(named_bot("https://of.the.word", tmp_path))
 
     assert told == [
         None,
@@ -157,10 +179,10 @@ def test_the_bot_is_named_by_the_person_and_never_by_the_repository(
 def test_a_hosted_bot_is_asked_below_the_repositorys_name(tmp_path: Path) -> None:
     repository = pygit2.init_repository(str(tmp_path))
     with pytest.raises(BratError, match="no remote `origin`"):
-        decisions.BotApi.of("https://brat.example.com/", tmp_path)
+        BotApi.of("https://brat.example.com/", tmp_path)
     repository.remotes.create("origin", "git@github.com:ann/app.git")
 
-    api = decisions.BotApi.of("https://brat.example.com/", tmp_path)
+    api = BotApi.of("https://brat.example.com/", tmp_path)
 
     assert api.url == "https://brat.example.com/ann/app/api/v1"
     assert KNOWN not in repr(api)
@@ -172,7 +194,7 @@ def test_the_token_of_this_machine_is_sent_to_no_other(
     monkeypatch.setenv(TOKEN, f"local-{KNOWN}")
 
     with pytest.raises(BratError, match="was not sent to") as said:
-        decisions.BotApi.of("https://brat.example", tmp_path)
+        BotApi.of("https://brat.example", tmp_path)
 
     assert KNOWN not in str(said.value)
-    assert decisions.BotApi.of("http://localhost:5173", tmp_path).token
+    assert BotApi.of("http://localhost:5173", tmp_path).token

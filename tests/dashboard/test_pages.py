@@ -153,17 +153,6 @@ async def test_a_line_that_an_agent_printed_is_found_with_its_task(
     assert "No results contain all of these words" in of_two_lines
 
 
-async def test_output_that_is_elsewhere_is_not_fetched(opens: Opens) -> None:
-    def fetched(_: object) -> str:
-        raise AssertionError
-
-    rules = Rules().planned(spec(1)).started(1)
-    async with opens(rules, output=fetched, output_is_here=False) as visit:
-        page = await visit.text("/search?words=frobnicator")
-
-    assert "No results contain all of these words" in page
-
-
 async def test_only_what_would_be_carried_out_is_offered(opens: Opens) -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
     rules.do(BlockTask(convoy=NAME, task=1, why="no CI here"))

@@ -20,7 +20,6 @@ from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, spec
 
 REPO = "pat/project"
-READER = given("made-up-token-of-readers")
 SESSION = f"{NAME}/1/1"
 AUDIENCE = "https://brat.example.com"
 WORKFLOW = f"{REPO}/.github/workflows/brat-task-live.yml@refs/heads/main"
@@ -72,6 +71,10 @@ def running() -> Rules:
     return Rules().planned(spec(1), spec(2)).started(1)
 
 
+async def shows(folder: Path, text: str) -> bool:
+    return feed.last_output(folder, SESSION).endswith(text)
+
+
 @asynccontextmanager
 async def hall(
     folder: Path,
@@ -90,7 +93,6 @@ async def hall(
         folder,
         REPO,
         lambda: rules.state,
-        READER,
         lambda: bells.append(None),
         lambda: JobOrigin(REPO, 42, WORKFLOW),
         clock=clock,

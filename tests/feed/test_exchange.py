@@ -1,6 +1,7 @@
 """A session's witness gets into the feed of a bot elsewhere by the forge's word."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,9 @@ import pytest
 from runner.inputs.job_inputs import FeedAddress, feed_in
 from runner.session import feed_client
 from runner.session.feed_client import OidcExchange, OutputSender
-from tests.feed.hall import JOB, REPO, SESSION, hall, running
+from tests.feed.hall import JOB, REPO, SESSION, hall, running, shows
 from tests.world.cases import looped
-from tests.world.forge import DEADLINE_S
+from tests.world.forge import until
 from tests.world.held_port import held_port
 from tests.world.issuer import ASKS, Vouching, vouching
 
@@ -41,10 +42,9 @@ async def test_a_job_is_let_in_and_again_by_the_next_bot(
             first, second = tmp_path / "first", tmp_path / "second"
             for folder, said in ((first, "one\n"), (second, "two\n")):
                 folder.mkdir()
-                async with hall(folder, rules, port, github.url, url) as here:
+                async with hall(folder, rules, port, github.url, url):
                     feed.show(said)
-                    pieces = await here.feed.tape(SESSION).after(-1, DEADLINE_S)
-                    assert pieces[-1].text == said
+                    await until(partial(shows, folder, said))
 
     assert github.asked == [url, url]
 

@@ -1,21 +1,19 @@
 """What a session prints arrives in order, once, and only from sessions that run."""
 
-import asyncio
 import socket
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bot.door.feed import (
-    OUTPUT_FILE_BYTES,
-    RING_CHARS,
     SessionOutput,
     pieces_in,
     tape_file,
 )
 from runner.inputs.job_inputs import FeedAddress
 from runner.session.feed_client import OutputSender
-from tests.feed.hall import SESSION, hall, running
+from tests.feed.hall import SESSION, hall, running, shows
 from tests.world.forge import DEADLINE_S, until
 from tests.world.rules import NAME
 
@@ -26,15 +24,10 @@ def text_in(file: Path) -> str:
 
 async def test_what_is_shown_arrives_while_the_session_runs(tmp_path: Path) -> None:
     async with hall(tmp_path, running()) as here:
-        tape = here.feed.tape(SESSION)
         with OutputSender(here.place()) as feed:
-            feed.show("one\n")
-            first = await tape.after(-1, DEADLINE_S)
-            feed.show("two\n")
-            second = await tape.after(first[-1].number, DEADLINE_S)
-
-    assert [piece.text for piece in (*first, *second)] == ["one\n", "two\n"]
-    assert text_in(tape_file(tmp_path, SESSION)) == "one\ntwo\n"
+            for said, whole in (("one\n", "one\n"), ("two\n", "one\ntwo\n")):
+                feed.show(said)
+                await until(partial(shows, tmp_path, whole))
 
 
 async def test_a_bot_that_starts_again_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -115,32 +108,12 @@ async def test_a_feed_that_never_answers_holds_up_nobody() -> None:
             assert asked.recv(4) == b"POST"
 
 
-async def test_memory_and_disk_are_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.door.feed.RING_CHARS", 1000)
+def test_the_disk_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.door.feed.OUTPUT_FILE_BYTES", 10_000)
     tape = SessionOutput(tmp_path / "1-1.jsonl")
     for number in range(1000):
-        await tape.add(number, ["x" * 99 + "\n"])
+        tape.add(number, ["x" * 99 + "\n"])
 
-    assert RING_CHARS < OUTPUT_FILE_BYTES
-    assert len(await tape.after(-1, 0)) == 10
     assert tape.file.stat().st_size <= 10_000
     assert [*pieces_in(tape.file.read_bytes())][-1].number == 999
     assert SessionOutput(tape.file).next == 1000
-
-
-async def test_many_may_wait_for_the_same(tmp_path: Path) -> None:
-    tape = SessionOutput(tmp_path / "1-1.jsonl")
-
-    async def wait() -> str:
-        return (await tape.after(-1, DEADLINE_S))[0].text
-
-    async with asyncio.TaskGroup() as group:
-        waiting = [group.create_task(wait()) for _ in range(3)]
-        await until(lambda: asyncio.sleep(0, result=True))
-        await tape.add(0, ["news"])
-
-    assert [each.result() for each in waiting] == ["news"] * 3
-    assert await tape.after(0, 0.01) == ()

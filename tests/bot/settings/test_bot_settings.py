@@ -53,6 +53,10 @@ NETWORKS = ("192.30.252.0/22", "2a0a:a440::/29")
         {"token": "x", "write_gap_s": -1},
         "write_gap_s: Input should be greater than or equal to 0",
     ),
+    (
+        {"token": "x", "write_gaps": 1},
+        "write_gaps: the bot has no such setting: remove it; did you mean write_gap_s?",
+    ),
 )
 def test_there_is_one_way_in(
     given: dict[str, object], said: str, tmp_path: Path
