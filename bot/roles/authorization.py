@@ -11,7 +11,6 @@ forge does not show is no approval, whatever the log says.
 """
 
 import asyncio
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -31,14 +30,6 @@ from convoy.model.state import Convoy, Task
 from convoy.model.work import SKEW_MS, Approval
 from convoy.owed import AskMerge, Begin, Land, LandConvoy
 
-_LOGIN: Final = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
-"""Any other name stands for whoever runs the bot, who needs no right."""
-
-
-def is_login(by: str) -> bool:
-    """Whether `by` is an account on the forge, not a name for whoever runs the bot."""
-    return _LOGIN.fullmatch(by) is not None
-
 
 async def may_start(draft: BotDraft, action: Begin, known: set[str]) -> bool:
     """Whether somebody with write access answers for this start; else pause the convoy.
@@ -47,9 +38,9 @@ async def may_start(draft: BotDraft, action: Begin, known: set[str]) -> bool:
     asked about once.
     """
     convoy = draft.state.convoys[action.convoy]
-    by, plan = convoy.vouched_by or convoy.by, f"{convoy.name}#{convoy.vouched_in}"
+    by, plan = convoy.sponsor, f"{convoy.name}#{convoy.vouched_in}"
     why = text = ""
-    if by not in known and is_login(by) and not await draft.bot.github.may(by):
+    if by not in known and ids.is_login(by) and not await draft.bot.github.may(by):
         why, text = may_not_write(by), phrase("unvouched", by=by)
     elif plan not in known and (why := await plan_fault(draft.bot, convoy)):
         text = notices.plan_unapproved(by, why)
@@ -89,7 +80,7 @@ async def convoy_may_land(draft: BotDraft, action: LandConvoy | AskMerge) -> boo
     convoy = draft.state.convoys[action.convoy]
     if by := convoy.put_back_by:
         return await _still_may(draft, convoy, 0, by, "maintain")
-    by = convoy.vouched_by or convoy.by
+    by = convoy.sponsor
     if not await _still_may(draft, convoy, 0, by, "write"):
         return False
     if why := await plan_fault(draft.bot, convoy):
@@ -131,7 +122,7 @@ def _ci_is_seen(
 async def _still_may(
     draft: BotDraft, convoy: Convoy, task: int, by: str, right: Right
 ) -> bool:
-    if not is_login(by) or await draft.bot.github.may(by, right):
+    if not ids.is_login(by) or await draft.bot.github.may(by, right):
         return True
     _withdraw(draft, convoy, task, phrase("unanswered-for", by=by))
     return False

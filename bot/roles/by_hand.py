@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
 from bot.repository.draft import Draft
-from bot.roles.authorization import is_login
 from bot.roles.bot_context import BotContext, BotDraft, tried
 from bot.text import notices
 from bot.text.convoy_comment import LABELS
@@ -214,7 +213,5 @@ def known_pulls(state: State) -> Iterator[int]:
 
 def call_people(draft: Draft, action: Call) -> None:
     convoy = draft.state.convoys[action.convoy]
-    by = convoy.vouched_by or convoy.by
-    is_person = is_login(by) and not by.endswith("[bot]")
-    text = call_text(convoy, action.needs, by if is_person else "")
+    text = call_text(convoy, action.needs)
     draft.submit(CallPeople(convoy=convoy.name, text=text, now=draft.now))

@@ -122,7 +122,7 @@ def pause(draft: BotDraft, action: Pause) -> None:
     convoy = draft.state.convoys[action.convoy]
     pause = ConvoyPaused(convoy=convoy.name, by=draft.bot.login, why=action.why)
     if draft.submit(pause) is None and action.tell:
-        by, why = convoy.vouched_by or convoy.by, action.why
+        by, why = convoy.sponsor, action.why
         text = phrase("stopped-all", by=by, why=why)
         draft.say(convoy.issue, "breaker", f"{convoy.name}/{draft.now}", text)
 

@@ -106,9 +106,10 @@ def ci_changed(files: Sequence[str]) -> str:
 _NEEDS_MOST: Final = 10
 
 
-def call_text(convoy: Convoy, needs: tuple[Need, ...], whom: str) -> str:
+def call_text(convoy: Convoy, needs: tuple[Need, ...]) -> str:
     """Return the comment as Markdown: whom it calls, what waits, how to answer."""
-    called = f"@{whom} " if whom else ""
+    whom = dict.fromkeys(need.whom for need in needs if need.whom)
+    called = "".join(f"@{each} " for each in whom)
     lines = [f"{called}This convoy needs a decision:", ""]
     lines += ["- " + "".join(_need_said(convoy, need)) for need in needs[:_NEEDS_MOST]]
     if more := len(needs[_NEEDS_MOST:]):

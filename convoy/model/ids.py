@@ -39,7 +39,14 @@ _BRANCH = re.compile(
 _CHECK = "brat:check:"
 CONVOY_CHECK_NAME = "brat (convoy)"
 _CHECK_NAME = re.compile(r"brat \((?:convoy|task-[0-9]+)\)")
+_LOGIN: Final = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
+"""Any other name stands for whoever runs the bot, who needs no right."""
 _MARKER = re.compile(r"<!-- brat:key=([a-z0-9:/-]+) -->")
+
+
+def is_login(by: str) -> bool:
+    """Whether `by` is an account on the forge, not a name for whoever runs the bot."""
+    return _LOGIN.fullmatch(by) is not None
 
 
 def _issue(text: str) -> bytes:

@@ -341,6 +341,11 @@ class Convoy(Part, frozen=True, kw_only=True):
         return (self.sync.target or self.base, self.tip) if self.tip else None
 
     @property
+    def sponsor(self) -> str:
+        """Who answers for it."""
+        return self.vouched_by or self.by
+
+    @property
     def offer(self) -> str:
         return f"pull request #{self.pull}" if self.pull else "its landing"
 

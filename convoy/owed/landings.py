@@ -409,9 +409,7 @@ def last_step(
 def _asked(
     convoy: Convoy, chosen: Landing, candidate: Candidate, seen: Mergeable
 ) -> Iterator[Action]:
-    waits = asked_for(chosen, seen, convoy.target)
-    if chosen.way == "person":
-        waits = waits or f"a person to merge pull request #{convoy.pull}"
+    waits = asked_for(convoy, seen)
     if waits != convoy.landing_waits:
         yield Note("refinery", merge_events.LandingWaits(convoy=convoy.name, why=waits))
     if waits:

@@ -1,4 +1,4 @@
-"""What people are called for, and when.
+"""Who is called, for what, and when.
 
 Editing the convoy's comment notifies nobody; a new comment does. So people are called
 once when something begins to wait for them, and not again while any of that still
@@ -8,6 +8,7 @@ waits: the convoy's comment lists the rest.
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from convoy.events import ConvoyCommand, Events, Refusal
 from convoy.events.forge_actions import ActionIntended
@@ -25,6 +26,8 @@ class Need(Struct, frozen=True, kw_only=True):
     task: int = 0
     aside: ids.SetAside | None = None
     """What was refused."""
+    whom: str = ""
+    """The account that the call names; empty: none."""
 
     @property
     def kind(self) -> str:
@@ -38,7 +41,15 @@ def uncalled(state: State, convoy: Convoy) -> tuple[Need, ...]:
         needs = (Need(key=FAILED_KEY),)
     if not convoy.ended and not convoy.held:
         needs = tuple(_of_live(state, convoy))
-    return () if any(need.key in convoy.called for need in needs) else needs
+    if any(need.key in convoy.called for need in needs):
+        return ()
+    return tuple(replace(need, whom=_whom(convoy)) for need in needs)
+
+
+def _whom(convoy: Convoy) -> str:
+    """Return the person who answers for a convoy; empty: no account of a person's."""
+    by = convoy.sponsor
+    return by if ids.is_login(by) and not by.endswith("[bot]") else ""
 
 
 def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:

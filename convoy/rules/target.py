@@ -20,7 +20,7 @@ from convoy.events.task_events import ConvoyFailed
 from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
 from convoy.model.records import Strategy
-from convoy.model.state import State
+from convoy.model.state import Convoy, State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work
 from convoy.rules.landing import (
@@ -83,11 +83,14 @@ def learnt_of(landing: Landing, aside: ids.SetAside | None) -> tuple[str, ...]:
     return (*landing.learnt, aside.rule)
 
 
-def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
+def asked_for(convoy: Convoy, seen: Mergeable) -> str:
     """Return what the forge still asks for before it merges; empty: nothing known."""
+    landing, target = convoy.landing or Landing(), convoy.target
     wants_review = landing.reviews or OWNER_REVIEW in landing.waits
     if wants_review and seen.review not in ("", "APPROVED"):
         return ", ".join(landing_wants(replace(landing, checks=())))
+    if landing.way == "person":
+        return f"a person to merge pull request #{convoy.pull}"
     if landing.way != "merge":
         return ""
     match seen.state:

@@ -17,7 +17,7 @@ from convoy.model.ids import base_branch
 from convoy.model.state import LATELY_MS, State
 from convoy.owed import Call
 from convoy.owed.owed import TOO_MANY
-from convoy.rules.calls import CallPeople
+from convoy.rules.calls import CallPeople, uncalled
 from convoy.views.interventions import (
     SLACK_S,
     LabelledIssue,
@@ -28,6 +28,7 @@ from convoy.views.interventions import (
 )
 from tests.convoy.room import due
 from tests.convoy.stories import STORIES
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 
@@ -206,6 +207,18 @@ def test_people_are_called_once_until_they_did_it() -> None:
     assert called(rules) == ["blocked/2/1"]
     failed(rules, 1)
     assert called(rules) == []
+
+
+@looped(("bea", "bea"), ("helper[bot]", ""), ("who runs the bot", ""))
+def test_the_person_who_answers_for_a_convoy_is_called(by: str, whom: str) -> None:
+    rules = failed(planned(), 1)
+    [need] = uncalled(rules.state, rules.convoy)
+    assert need.whom == "ann", "who asked for it"
+
+    rules.do(people_events.ConvoyPaused(convoy=NAME, by=by))
+    rules.do(people_events.ConvoyResumed(convoy=NAME, by=by))
+    [need] = uncalled(rules.state, rules.convoy)
+    assert need.whom == whom
 
 
 def test_tasks_that_wait_for_the_same_reason_are_said_together() -> None:

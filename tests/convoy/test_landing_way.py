@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from convoy.events.merge_events import LandingChosen
 from convoy.model.ids import SetAside
 from convoy.model.records import Strategy
-from convoy.model.state import Moment
+from convoy.model.state import Convoy, Moment
 from convoy.model.work import Landing, TargetRules, Way
 from convoy.rules.observed import Mergeable
 from convoy.rules.target import asked_for, landing_by, learnt_of
@@ -13,6 +13,10 @@ from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 HEAD = "a" * 40
+
+
+def landing_by_way(landing: Landing) -> Convoy:
+    return replace(Rules().planned(spec(1)).convoy, landing=landing)
 
 
 @looped(
@@ -79,10 +83,19 @@ def test_what_a_queue_was_asked_for_is_asked_again_on_another_way(
 def test_what_the_forge_asks_for_is_waited_for(
     state: str, review: str, waits: str
 ) -> None:
-    landing = Landing(way="merge", reviews=2, checks=("test",))
+    convoy = landing_by_way(Landing(way="merge", reviews=2, checks=("test",)))
     seen = Mergeable(head=HEAD, state=state, review=review)
 
-    assert asked_for(landing, seen, "main") == waits
+    assert asked_for(convoy, seen) == waits
+
+
+def test_where_only_people_may_merge_a_person_is_waited_for() -> None:
+    convoy = replace(landing_by_way(Landing(way="person", reviews=1)), pull=7)
+    seen = Mergeable(head=HEAD, state="blocked", review="REVIEW_REQUIRED")
+
+    assert asked_for(convoy, seen) == "1 approving review"
+    approved = replace(seen, review="APPROVED")
+    assert asked_for(convoy, approved) == "a person to merge pull request #7"
 
 
 def test_no_queue_is_asked_before_the_code_owners_have_approved() -> None:
@@ -91,5 +104,6 @@ def test_no_queue_is_asked_before_the_code_owners_have_approved() -> None:
     seen = Mergeable(head=HEAD, state="blocked", review="REVIEW_REQUIRED")
 
     assert landing.way == "queue"
-    assert asked_for(landing, seen, "main") == "a review from a code owner"
-    assert asked_for(landing, replace(seen, review="APPROVED"), "main") == ""
+    convoy = landing_by_way(landing)
+    assert asked_for(convoy, seen) == "a review from a code owner"
+    assert asked_for(convoy, replace(seen, review="APPROVED")) == ""

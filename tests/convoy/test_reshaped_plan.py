@@ -73,7 +73,8 @@ def test_a_split_that_an_older_brat_began_is_dropped_and_a_person_is_asked() -> 
     assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1]
     [found] = interventions(rules.state, rules.now)
     assert found.comments[-1] == "/brat split task-1 -- LIST"
-    told = call_text(rules.convoy, uncalled(rules.state, rules.convoy), "")
+    told = call_text(rules.convoy, uncalled(rules.state, rules.convoy))
+    assert told.startswith("@ann This convoy needs a decision:")
     assert "say `/brat split 1 -- LIST`" in told
     parts = (spec(3, part_of=1), spec(4, part_of=1))
     rules.do(PartTask(convoy=NAME, task=1, parts=parts, by="bea"))

@@ -161,7 +161,7 @@ async def test_only_what_would_be_carried_out_is_offered(opens: Opens) -> None:
     rules.dropped(1, "not wanted")
     async with opens(rules) as visit:
         lacking = await visit.text("/waits")
-    told = call_text(rules.convoy, (Need(key="blocked/2/0", task=2),), "")
+    told = call_text(rules.convoy, (Need(key="blocked/2/0", task=2),))
 
     assert 'aria-label="retry task 1 ' in blocked
     assert 'aria-label="drop task 2 ' in lacking
