@@ -307,7 +307,7 @@ ADMINISTRATION: Final = "administration"
 _WHERE: Final = "under Settings, Actions, General"
 
 
-class _Actions(Payload):
+class ActionsPolicy(Payload):
     enabled: bool
     allowed_actions: str = "all"
 
@@ -333,7 +333,7 @@ async def examined_actions(
         said = "the App has no permission to check whether GitHub Actions is enabled"
         yield Finding("note", f"{said} ({ADMINISTRATION}: read)", f"check {_WHERE}")
         return
-    actions = await rest.read(_Actions, f"/repos/{name}/actions/permissions")
+    actions = await rest.read(ActionsPolicy, f"/repos/{name}/actions/permissions")
     if actions.enabled:
         yield Finding("ok", "GitHub Actions is enabled")
     else:

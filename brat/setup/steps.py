@@ -22,6 +22,7 @@ from msgspec import Struct
 from bot.forge.payloads import Payload, Told
 from bot.forge.rest import Rest, Unless
 from bot.forge.workflows import ci_start, dispatch_fault, judging_files, lack_of_ci
+from bot.serving.examination import LABEL_COLOUR, ActionsPolicy, JobSettings
 from brat.repository.checkout import Checkout
 from brat.repository.remote_forge import Origin
 from brat.repository.workflow_files import (
@@ -152,7 +153,7 @@ class Variable:
 LABEL: Final = "brat"
 NEW_LABEL: Final = {
     "name": LABEL,
-    "color": "5319e7",
+    "color": LABEL_COLOUR,
     "description": "Coding agents work on this issue",
 }
 
@@ -192,17 +193,12 @@ async def label_undo(place: Place) -> Look:
     return owed(f"delete the label {LABEL} and remove it from all issues", delete)
 
 
-class _Jobs(Payload):
-    can_approve_pull_request_reviews: bool
-    default_workflow_permissions: str = ""
-
-
 async def _setting(
     place: Place, *, name: str, value: str | bool, there: str, make: str
 ) -> Look:
     """Compare one of the settings; the other one is sent as it is."""
     url = f"{place.repo}/actions/permissions/workflow"
-    known = (await place.rest.read(_Jobs, url)).model_dump()
+    known = (await place.rest.read(JobSettings, url)).model_dump()
     if known[name] == value:
         return wanted(there)
     return owed(make, partial(place.rest.write, "PUT", url, known | {name: value}))
@@ -255,11 +251,6 @@ pull_requests_undo: Final = Step(
 CALLED: Final = "brat-jobs.yml"
 
 
-class _Policy(Payload):
-    enabled: bool
-    allowed_actions: str = "all"
-
-
 class Chosen(Payload):
     github_owned_allowed: bool = False
     patterns_allowed: tuple[str, ...] = ()
@@ -288,7 +279,7 @@ async def allowed(place: Place) -> Look:
     https://docs.github.com/rest/actions/permissions
     """
     url = f"{place.repo}/actions/permissions"
-    policy = await place.rest.read(_Policy, url)
+    policy = await place.rest.read(ActionsPolicy, url)
     if not policy.enabled:
         return for_a_person("turn Actions on under Settings, Actions, General")
     uses = [f"{UPLOAD}*"]
