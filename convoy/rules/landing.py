@@ -38,6 +38,7 @@ from convoy.events.merge_events import (
     TestsProven,
     WorkProven,
 )
+from convoy.events.people_events import lacking_approvals
 from convoy.events.task_events import TaskBlocked, TaskMerged
 from convoy.kinds import kind_of, trial
 from convoy.model import ids
@@ -47,7 +48,7 @@ from convoy.model.work import Candidate, TargetSync
 from convoy.rules import completed, convoy_next, holds_own_work, pull_due
 from convoy.rules.observed import Checks, Observed
 from convoy.rules.retries import queued_again
-from convoy.rules.turns import lacking_approvals, sync_task, turns, unmet
+from convoy.rules.turns import sync_task, turns, unmet
 
 JUDGED_BY_NONE: Final = ("none",)
 """What a landing notes as its checks if CI is not required."""
@@ -97,7 +98,7 @@ def given_onto(convoy: Convoy, tip: str, given: Sequence[Convoy]) -> str:
     for other in sorted(given, key=lambda each: (each.priority, each.requested_at)):
         if other.name == convoy.name:
             return onto if ahead < convoy.settings.max_parallel else ""
-        out = kept_by_people(other) or other.sync.stalled
+        out = other.kept_back or other.sync.stalled
         if other.target != convoy.target or out or other.sync.judged:
             continue
         if other.candidate is None or other.candidate.base != onto:
@@ -129,10 +130,9 @@ def kept_from_landing(convoy: Convoy, task: Task) -> str:
     return kept_by_people(convoy, task) or kinds.kept_by_tasks(convoy, task)
 
 
-def kept_by_people(convoy: Convoy, task: Task | None = None) -> str:
-    """Return what people must do before the task, or the convoy itself, may land."""
-    kept = convoy.kept_by or (task or convoy).kept_back
-    return kept or (lacking_approvals(convoy, task) if task else "")
+def kept_by_people(convoy: Convoy, task: Task) -> str:
+    """Return what people must do before the task may land; empty: nothing."""
+    return convoy.kept_by or task.kept_back or lacking_approvals(convoy, task)
 
 
 def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
@@ -336,7 +336,7 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
         task = convoy.task(self.task)
         current_candidate(task or convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
-        if kept_from_landing(convoy, task) if task else kept_by_people(convoy):
+        if kept_from_landing(convoy, task) if task else convoy.kept_back:
             raise Refusal(f"{self.candidate} cannot land now")
         branch = ids.base_branch(convoy.name) if task else convoy.target
         landed = copied(MergeLanded, self, branch=branch)

@@ -21,6 +21,7 @@ from convoy.events.people_events import (
     TaskTold,
     ThreadsRaised,
     known,
+    lacking_approvals,
     paused_because,
 )
 from convoy.events.task_events import (
@@ -37,7 +38,6 @@ from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import ReviewThread, unending, with_threads
 from convoy.rules import retries
-from convoy.rules.turns import lacking_approvals
 
 
 class Need(Struct, frozen=True, kw_only=True):

@@ -26,7 +26,6 @@ from convoy.rules import completed, holds_own_work
 from convoy.rules.landing import (
     check_judged,
     current_candidate,
-    kept_by_people,
     may_take_target_in,
 )
 from convoy.rules.observed import Mergeable
@@ -208,7 +207,7 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
         convoy = self.live(state)
         current_candidate(convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
-        if kept_by_people(convoy) or not convoy.settled:
+        if convoy.kept_back or not convoy.settled:
             raise Refusal(f"{self.candidate} cannot land now")
         if convoy.pull is None:
             raise Refusal(f"{convoy.name} has no pull request yet")
