@@ -11,7 +11,8 @@ from convoy.gate import unallowed
 from convoy.kinds import may_be_too_much
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Push
-from convoy.rules.people import Need, dropped_needs
+from convoy.rules.people import Need
+from convoy.rules.retries import dropped_needs
 from convoy.text import full_stop, inline, posted
 
 

@@ -375,6 +375,10 @@ FAILED_KEY = "failed"
 """The key of the need of a failed convoy."""
 
 
+def blocked_key(task: Task) -> str:
+    return f"blocked/{task.number}/{task.started}"
+
+
 def known(convoy: str, by: str, *needs: str) -> tuple[PeopleCalled, ...]:
     """Call nobody for what a person did; `by` empty: no person did it."""
     return (PeopleCalled(convoy=convoy, needs=needs),) if by and needs else ()

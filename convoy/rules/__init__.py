@@ -103,3 +103,10 @@ def check_unused(convoy: Convoy, task: Task) -> None:
     """Refuse a change of a task that lands with another that has begun."""
     if why := kind_of(task.spec).in_use(convoy, task):
         raise Refusal(why)
+
+
+def check_unjudged(convoy: Convoy, task: Task) -> None:
+    """Refuse a change of work that others build on, or are comparing."""
+    check_unused(convoy, task)
+    if why := kind_of(task.spec).being_judged(convoy, task):
+        raise Refusal(why)

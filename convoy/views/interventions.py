@@ -20,7 +20,7 @@ from convoy.model.records import CAUSES
 from convoy.model.state import LATELY_MS, Convoy, State, Task
 from convoy.rules import ALL_DROPPED
 from convoy.rules.landing import kept_by_people
-from convoy.rules.people import dropped_needs
+from convoy.rules.retries import dropped_needs
 from convoy.rules.starting import holding, kept_by_leases
 from convoy.text import clock, full_stop, numbered
 
