@@ -11,7 +11,7 @@ from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import area_of_path
 from convoy.model.work import HandedIn
-from convoy.rules.observed import Checks
+from convoy.rules.verdict import Checks
 from convoy.text import TITLE_CHARS, counted, cut, fitting, full_stop, inert, inline
 from convoy.text.project_tests import failing_places
 

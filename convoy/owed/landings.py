@@ -18,10 +18,11 @@ from convoy.model.work import LOST_MOST, Candidate, Landing
 from convoy.owed import Action, Hear, Look, Note
 from convoy.rules import landing
 from convoy.rules.ending import MakeChoice
-from convoy.rules.observed import Checks, Mergeable, Observed
+from convoy.rules.observed import Mergeable, Observed
 from convoy.rules.people import BlockTask
 from convoy.rules.target import asked_for, landing_by, learnt_of
 from convoy.rules.turns import turns
+from convoy.rules.verdict import Checks
 from convoy.text import clock
 from convoy.text.project_tests import headline
 

@@ -46,9 +46,10 @@ from convoy.model.records import Cause, Settings
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Candidate, TargetSync
 from convoy.rules import completed, convoy_next, holds_own_work, pull_due
-from convoy.rules.observed import Checks, Observed
+from convoy.rules.observed import Observed
 from convoy.rules.retries import queued_again
 from convoy.rules.turns import sync_task, turns, unmet
+from convoy.rules.verdict import Checks
 
 JUDGED_BY_NONE: Final = ("none",)
 """What a landing notes as its checks if CI is not required."""

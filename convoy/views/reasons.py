@@ -15,10 +15,10 @@ from convoy.model.ids import another_try
 from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.model.work import Landing
 from convoy.rules.landing import kept_from_landing, suspects, waiting_to_merge
-from convoy.rules.observed import Checks
 from convoy.rules.starting import Moment, Slots, moment, resting_tasks, start_waits
 from convoy.rules.target import landing_wants
 from convoy.rules.turns import turns
+from convoy.rules.verdict import Checks
 from convoy.text import clock
 from convoy.views.plan import approval, edge_words
 
