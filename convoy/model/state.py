@@ -83,19 +83,14 @@ class Part(Struct, frozen=True, kw_only=True):
         return self.set_aside is not None and not self.set_aside.again
 
     @property
-    def is_out(self) -> bool:
-        """Whether people keep it from landing by a word, a label or a gesture."""
-        return bool(self.held or self.withdrawn or self.taken_out)
-
-    @property
     def kept_by(self) -> str:
         """What must happen before it goes on; empty: nothing."""
         if self.held:
             return f"the label {self.held} to be removed"
         if self.pushed is not None:
-            return self.pushed.decision
+            return self.pushed.back
         if self.set_aside is not None and self.waits_aside:
-            return ids.another_try(self.set_aside)
+            return self.set_aside.back
         return ""
 
     @property

@@ -331,8 +331,8 @@ class Push(Struct, frozen=True, kw_only=True):
     """What the gate would say of an agent that had made it, a sentence each."""
 
     @property
-    def decision(self) -> str:
-        """What must happen: `it waits for …`."""
+    def back(self) -> str:
+        """What must happen for it to go on: `it waits for …`."""
         return f"a decision about {self.commit[:10]}, which was pushed to its branch"
 
 

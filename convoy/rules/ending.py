@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from convoy import rules
 from convoy.events import AttemptCommand, Event, Events, Refusal, copied
 from convoy.events.forge_actions import ActionIntended
+from convoy.events.leases import freed
 from convoy.events.session_events import (
     SessionLost,
     TaskReported,
@@ -26,6 +27,12 @@ from convoy.model.session_result import wait_ms
 from convoy.model.state import Convoy, State, Task
 from convoy.rules import retries
 from convoy.text import counted
+
+
+def _leases_freed(state: State, ended: AttemptCommand) -> Events:
+    holder = ids.session_name(ended.convoy, ended.task, ended.attempt)
+    return freed(each for each in state.leases.values() if each.holder == holder)
+
 
 SAID_MEANWHILE: Final = "someone commented on its work while it was running"
 
@@ -44,7 +51,7 @@ class _EndInResult(AttemptCommand, frozen=True, kw_only=True):
         else:
             why = f"the task is now {task.state}"
             ended, then = (copied(WorkRefused, self, why=why),), ()
-        return (*ended, *rules.leases_freed(state, convoy.name, task), *then)
+        return (*ended, *_leases_freed(state, self), *then)
 
     def check(self, task: Task) -> None:
         """Refuse an attempt that cannot end so; this one must end in a change."""
@@ -156,7 +163,7 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
         left, began = self.left, task.attempt
         if not left and CAUSES[self.cause].goes_on and began and began.salvaged:
             left = began.base
-        refused, free = self.ended(left), rules.leases_freed(state, self.convoy, task)
+        refused, free = self.ended(left), _leases_freed(state, self)
         not_before = 0  # else when the model's vendor may be asked again
         if self.cause == "outage":
             session = began.session if began else ""

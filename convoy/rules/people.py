@@ -83,11 +83,10 @@ def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
         if is_stopped(convoy, task):
             yield Need(key=blocked_key(task), task=task.number)
             continue
-        if task.state != "needs-review" or task.is_out:
+        if task.state != "needs-review" or not (task.work and task.pull):
             continue
-        if not (task.work and task.pull):
-            continue
-        if lacking_approvals(convoy, task):  # it waits only for these
+        is_out = task.held or task.withdrawn or task.taken_out
+        if not is_out and lacking_approvals(convoy, task):  # it waits only for these
             key = f"approve/{task.number}/{task.work.commit[:10]}"
             yield Need(key=key, task=task.number)
 

@@ -111,7 +111,7 @@ def _convoy_keeps(convoy: Convoy, task: Task, at: Moment | None) -> Iterator[Sta
     elif not task.number and at is not None and at.paused:
         yield StartWait("convoy", "`/brat resume all`")
     if task.set_aside is not None and task.waits_aside:
-        yield StartWait("aside", ids.another_try(task.set_aside))
+        yield StartWait("aside", task.set_aside.back)
     if task.taken_out is not None:
         yield StartWait("aside", task.taken_out.back)
 

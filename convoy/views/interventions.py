@@ -283,7 +283,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         if task.taken_out is not None:
             continue
         waits = kept_by_people(convoy, task) if task.state == "needs-review" else ""
-        told = ids.another_try(task.set_aside) if task.set_aside else ""
+        told = task.set_aside.back if task.set_aside else ""
         if waits and waits != told:
             why = f"pull request #{task.pull} is waiting for {waits}"
             found = _asking("kept_back", convoy, why, task=task.number)
