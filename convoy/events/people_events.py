@@ -349,9 +349,8 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
         )
 
     def decide(self, state: State) -> Events:
-        _, task = self.in_session(state, self.attempt)
-        now = task.attempt
-        if now is None or not now.heard < self.messages <= len(now.messages):
+        _, task, now = self.in_session(state, self.attempt)
+        if not now.heard < self.messages <= len(now.messages):
             raise Refusal(f"task {task.number} has no such message")
         return (self,)
 
