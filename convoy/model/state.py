@@ -87,20 +87,15 @@ class Part(Struct, frozen=True, kw_only=True):
         """What must happen before it goes on; empty: nothing."""
         if self.held:
             return f"the label {self.held} to be removed"
-        if self.pushed is not None:
-            return self.pushed.back
-        if self.set_aside is not None and self.waits_aside:
-            return self.set_aside.back
-        return ""
+        kept = self.pushed or (self.set_aside if self.waits_aside else None)
+        return kept.back if kept is not None else ""
 
     @property
     def kept_back(self) -> str:
         """What must happen before it lands, by what befell itself; empty: nothing."""
-        if self.kept_by:
-            return self.kept_by
-        if self.taken_out is not None:
-            return self.taken_out.back
-        return "a person: it was removed from the merge queue" if self.withdrawn else ""
+        out = self.taken_out.back if self.taken_out is not None else ""
+        removed = "a person: it was removed from the merge queue"
+        return self.kept_by or out or (removed if self.withdrawn else "")
 
 
 class Task(Part, frozen=True, kw_only=True):

@@ -86,14 +86,14 @@ def own_tip(convoy: Convoy, refs: Mapping[str, str]) -> str | None:
 
 
 def given_onto(convoy: Convoy, tip: str, given: Sequence[Convoy]) -> str:
-    """Return the commit a given pull request's candidate stands on; empty: none yet.
+    """Return the commit a convoy's own candidate stands on; empty: none yet.
 
     Those `given` into one target stand on each other as tasks do, in the order in which
     they were asked for, where a push lands them: what the forge merges is another
     commit. What was red once is judged alone.
     """
     is_pushed = convoy.landing is None or convoy.landing.way == "push"
-    if not is_pushed or convoy.sync.judged:
+    if convoy.lands_given is None or not is_pushed or convoy.sync.judged:
         return tip
     onto, ahead = tip, 0
     for other in sorted(given, key=lambda each: (each.priority, each.requested_at)):

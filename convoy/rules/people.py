@@ -50,24 +50,21 @@ class Need(Struct, frozen=True, kw_only=True):
 
 def uncalled(state: State, convoy: Convoy) -> tuple[Need, ...]:
     """Return what to call people for now: everything that waits, or nothing."""
-    needs: tuple[Need, ...] = ()
-    if convoy.state == "failed" and (convoy.tasks or convoy.mayor):
-        needs = (Need(key=FAILED_KEY),)
-    if not convoy.ended and not convoy.held:
-        needs = tuple(_of_live(state, convoy))
+    needs = tuple(_needs(state, convoy))
     return () if any(need.key in convoy.called for need in needs) else needs
 
 
-def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
+def _needs(state: State, convoy: Convoy) -> Iterator[Need]:
+    if convoy.state == "failed" and (convoy.tasks or convoy.mayor):
+        yield Need(key=FAILED_KEY)
+    if convoy.ended or convoy.held:
+        return
     # What is set aside, but what will go on by itself. The convoy's comment tells of
     # everything else that was refused, but cannot tell that its own change was.
     comment = state.set_aside.get(ids.item("show", convoy.name, "comment"))
-    own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
-    for what, number, aside in (
-        (0, 0, convoy.set_aside),
-        *own,
-        ("comment", 0, comment),
-    ):
+    own = ((f"{task.number}", task.number, task.set_aside) for task in convoy.tasks)
+    all_of_it = ("0", 0, convoy.set_aside), *own, ("comment", 0, comment)
+    for what, number, aside in all_of_it:
         if aside is not None and not aside.again and not aside.passing:
             key = f"refused/{what}/{aside.rule}"
             yield Need(key=key, task=number, aside=aside)

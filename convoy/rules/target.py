@@ -214,10 +214,9 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
         key = ids.key("land", convoy.name, self.candidate[:12])
         if convoy.asked == self.candidate or key in state.intents:
             raise Refusal(f"the forge was already asked to merge {self.candidate}")
-        intent = ActionIntended(
-            key=key, kind="land", convoy=convoy.name, text=self.candidate
+        return (
+            copied(ActionIntended, self, key=key, kind="land", text=self.candidate),
         )
-        return (intent,)
 
 
 class NoteLanded(ConvoyCommand, frozen=True, kw_only=True):
