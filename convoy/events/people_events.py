@@ -22,7 +22,7 @@ from convoy.events import (
 from convoy.gate import path_list
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State, Task
-from convoy.model.work import Approval, Message, ReviewThread, with_threads
+from convoy.model.work import Approval, Message, ReviewThread
 from convoy.text import counted
 
 
@@ -331,8 +331,12 @@ class ThreadsRaised(TaskEvent, frozen=True, kw_only=True, tag="threads.raised"):
         return f"{by} commented on {clause(', '.join(places))} in task {self.task}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
-        now = (replace(each, since=task.started) for each in self.threads)
-        return replace(task, threads=with_threads(task.threads, tuple(now)))
+        found = {each.comment: each for each in task.threads}
+        for each in self.threads:
+            before = found.get(each.comment)
+            times = before.times + 1 if before else 1
+            found[each.comment] = replace(each, since=task.started, times=times)
+        return replace(task, threads=tuple(found.values()))
 
 
 class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):

@@ -3,6 +3,9 @@
 `CAUSES` in `convoy.model.records` says what each cause means.
 """
 
+from collections import Counter
+from typing import Final
+
 from convoy import rules
 from convoy.events import Events, Refusal, TaskCommand, copied
 from convoy.events.people_events import TaskTold, ThreadsRaised, blocked_key, known
@@ -12,7 +15,7 @@ from convoy.kinds import kind_of, needed
 from convoy.model.records import CAUSES, Cause
 from convoy.model.session_result import OUTAGES_MOST
 from convoy.model.state import Convoy, State, Task
-from convoy.model.work import ReviewThread, unending, with_threads
+from convoy.model.work import ReviewThread
 from convoy.text import counted
 
 
@@ -123,6 +126,33 @@ class ReviseTask(TaskCommand, frozen=True, kw_only=True):
         return (*events, *known(self.convoy, self.by, blocked_key(task)))
 
 
+AGAIN_MOST: Final = 3
+
+
+def unending(threads: tuple[ReviewThread, ...]) -> str:
+    """Return why another attempt would not settle them; empty: it may.
+
+    Who asks again about a line may do so in another thread.
+    """
+    often = Counter[tuple[str, int, str]]()
+    for each in threads:
+        often[each.path, each.line, each.by] += each.times
+    for each in threads:
+        where = f"line {each.line} of {each.path}" if each.line else each.path
+        asked = sum(
+            one.times
+            for one in threads
+            if (one.path, one.says) == (each.path, each.says)
+        )
+        if each.is_open and each.bot and asked >= AGAIN_MOST:
+            return f"{each.by} keeps asking for the same change in {each.path}"
+        place = each.path, each.line
+        for by in (by for *at, by in often if tuple(at) == place and by != each.by):
+            if min(often[*place, by], often[*place, each.by]) > 1:
+                return f"{each.by} and {by} disagree about {where}"
+    return ""
+
+
 class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
     """Somebody who may ask for work spoke of lines of a task's work."""
 
@@ -138,7 +168,7 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
         """
         _, task = self.unsettled(state)
         raised, told = copied(ThreadsRaised, self), copied(TaskTold, self)
-        if why := unending(with_threads(task.threads, self.threads)):
+        if why := unending(raised.task_after(task, state.moment).threads):
             why = f"{why}: say what to do, then `/brat retry {self.task}`"
             return (raised, told, copied(TaskBlocked, self, why=why))
         if task.state != "needs-review":

@@ -21,7 +21,7 @@ from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import State
-from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
+from convoy.model.work import LOST_MOST, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work
 from convoy.rules.landing import (
     check_judged,
@@ -136,6 +136,11 @@ class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
         if now is not None and (now.commit, now.base, now.work) == offered:
             raise Refusal(f"{self.candidate} is already the candidate")
         return (copied(merge_events.SyncAttempted, self),)
+
+
+SYNC_TRIES: Final = 2
+"""How often CI must find the target taken in red before an agent looks at it: CI fails
+by chance, too."""
 
 
 class FailSync(ConvoyCommand, frozen=True, kw_only=True):
