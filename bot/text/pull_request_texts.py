@@ -254,7 +254,7 @@ def required_views(
 def _of_task(
     convoy: Convoy, task: Task, work: HandedIn
 ) -> tuple[Conclusion | None, str, str]:
-    if task.work is None or task.work.attempt != work.attempt:
+    if task.work is None:
         return "failure", "Sent back", f"{_told(work.why)}\n\n{_AGAIN}"
     match task.state:
         case "merged":

@@ -227,8 +227,7 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
 
 
 def stopped(convoy: Convoy, task: Task) -> Intervention:
-    handed_in = task.work is not None and task.work.attempt == task.started
-    unmerged = handed_in and CAUSES[task.cause].at_landing
+    unmerged = task.work is not None and CAUSES[task.cause].at_landing
     kind: InterventionKind = "merge_failed" if unmerged else "blocked_task"
     why, words = task.why, ["retry", "drop"][bool(dropped_needs(convoy, task)) :]
     if paths := unallowed(task, convoy.settings.gate):  # to try again would not help
