@@ -20,7 +20,7 @@ target, only for a merge that is already being judged; and at most one is tried 
 `Patience.sync_s`. Once all tasks are settled nothing waits, and it is done at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field
@@ -238,13 +238,9 @@ def chain(convoy: Convoy, tip: str) -> Chain:
 
 
 def open_candidates(convoy: Convoy) -> Iterator[Candidate]:
-    """Yield every open candidate of the convoy, including the convoy's own."""
-    for task in convoy.tasks:
-        if task.candidate is not None and not task.settled:
-            yield task.candidate
-    for candidate in (convoy.sync.candidate, convoy.candidate):
-        if candidate is not None and not convoy.ended:
-            yield candidate
+    """Return every open candidate of the convoy, including the convoy's own."""
+    parts: Iterable[Convoy | Task | TargetSync] = (*convoy.tasks, convoy.sync, convoy)
+    return filter(None, (part.candidate for part in parts if not convoy.ended))
 
 
 HELD_ALREADY: Final = "nothing to do: the branch already has all of its changes"

@@ -292,8 +292,7 @@ def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) 
     offered = {
         other.candidate.commit: (other.number, other.candidate)
         for other in convoy.tasks
-        if other.candidate and other.state == "needs-review"
-        if trial(convoy, other) is None  # else it is not to land
+        if other.candidate and trial(convoy, other) is None  # else it is not to land
     }
     held: set[int] = set()
     at = base
