@@ -14,7 +14,7 @@ from bot.repository.commits import Commits
 from convoy.answers import plan_brief
 from convoy.model.records import EngineSpec
 from convoy.model.state import State
-from convoy.planner.plan_reader import House, imports_beside, read_plan, strengths
+from convoy.planner.plan_reader import House, imports_beside, read_plan, strength
 from grite import git
 
 FILES: Final = 50_000
@@ -46,7 +46,8 @@ def _run(folder: Path, commit: str) -> dict[str, float]:
     begun, cpu = time.perf_counter(), _cpu()
     commits = Commits(folder)
     survey = commits.surveyed(commit)
-    assert plan_brief(survey, strengths(State(), ENGINES), TASKS, "a-long-fence")
+    engines = {name: strength(State(), each) for name, each in ENGINES.items()}
+    assert plan_brief(survey, engines, TASKS, "a-long-fence")
     surveyed_at = time.perf_counter()
     house = House(
         files=commits.files(commit),

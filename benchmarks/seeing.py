@@ -23,7 +23,8 @@ from brat.repository.registration import BOT_FOLDER
 from convoy.log import record as states
 from convoy.log.record import follow
 from convoy.model import ids
-from convoy.rules.people import BlockTask, RetryTask
+from convoy.rules.people import BlockTask
+from convoy.rules.retries import RetryTask
 from grite import checkpoint, git
 from grite.wal import Log
 from tests.pictures import take

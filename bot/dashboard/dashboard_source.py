@@ -23,8 +23,8 @@ from bot.text.replies import Reply
 from convoy.log.record import NOTHING_READ, Reading
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
-from convoy.rules.observed import Checks
 from convoy.rules.starting import Moment, moment
+from convoy.rules.verdict import Checks
 from convoy.text import clean, cut
 from convoy.views import history as past
 from convoy.views.interventions import Intervention, interventions

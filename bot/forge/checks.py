@@ -24,8 +24,15 @@ from bot.forge import payloads
 from bot.forge.rest import HIDDEN, Part, Refused, Rest, checked
 from bot.forge.workflows import ONLY_MAIN
 from convoy.model import ids
-from convoy.rules.observed import Check, Checks
-from convoy.rules.verdict import ANYBODY, WAITING, Reporters, judge, may_turn
+from convoy.rules.verdict import (
+    ANYBODY,
+    WAITING,
+    Check,
+    Checks,
+    Reporters,
+    judge,
+    may_turn,
+)
 from convoy.text import STATUS_CHARS
 from convoy.text.project_tests import FailingPlace
 from grite.errors import BratError, Unavailable

@@ -41,12 +41,12 @@ from bot.text.pull_request_texts import (
 from bot.text.slash_commands import ticked_in, unticked
 from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import NO_LABEL
+from convoy.events.people_events import lacking_approvals
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Intent, Landing
 from convoy.owed import SHOWN, CancelRun, Do, Effect, Show, Shown
 from convoy.rules.starting import moment
-from convoy.rules.turns import lacking_approvals
 from grite.errors import Unavailable
 
 

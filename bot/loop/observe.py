@@ -15,8 +15,8 @@ from convoy.model.records import SubIssue
 from convoy.model.state import Convoy
 from convoy.model.work import TargetRules
 from convoy.rules.landing import merged_commit, open_candidates
-from convoy.rules.observed import Checks, Mergeable, Observed, Run
-from convoy.rules.verdict import Reporters
+from convoy.rules.observed import Mergeable, Observed, Run
+from convoy.rules.verdict import Checks, Reporters
 
 RUN_LIST: Final = ids.item("look", "runs")
 NEW_CHECKS: Final = "new checks"

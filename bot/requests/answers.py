@@ -60,12 +60,12 @@ from bot.text.slash_commands import (
 from bot.text.visible_text import code_block, code_span
 from convoy.events.forge_actions import RequestIgnored
 from convoy.events.hold_events import HOLD_LABEL, NO_LABEL, WorkHeld, WorkReleased
+from convoy.events.people_events import changes_ci
 from convoy.model import ids
 from convoy.model.ids import SetAside
 from convoy.model.state import Convoy, State
 from convoy.model.work import ReviewThread
 from convoy.rules.starting import Moment
-from convoy.rules.turns import changes_ci
 from convoy.text import clock
 
 

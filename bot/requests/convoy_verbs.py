@@ -23,12 +23,12 @@ from convoy.events.people_events import (
     RepositoryPaused,
     RepositoryResumed,
     TaskApproved,
+    lacking_approvals,
 )
 from convoy.events.plan_events import ConvoyRanked
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, Task
 from convoy.rules.starting import moment
-from convoy.rules.turns import lacking_approvals
 from convoy.text import counted, inline, seconds_in
 from convoy.views.plan import approval, edge_words
 from convoy.views.reasons import waits_for

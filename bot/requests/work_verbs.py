@@ -18,7 +18,7 @@ from convoy.model.ids import task_item
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Work
-from convoy.rules import people
+from convoy.rules import people, retries
 from convoy.rules.plans import AddTask
 
 
@@ -120,7 +120,7 @@ def retry(context: RequestContext, *, task: int | None = None, text: str = "") -
     for number in numbers:
         if task is None and not _is_blocked(context.convoy, number):
             continue  # retrying another task unblocked it
-        context.decide(people.RetryTask, task=number)
+        context.decide(retries.RetryTask, task=number)
     for number in numbers if text else ():
         tell.rule(context, task=number, text=text)
     them, told = ", ".join(map(str, numbers)), " and your message" if text else ""
@@ -156,11 +156,11 @@ def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
 
 
 def _submit_said(
-    context: RequestContext, command: people.ReviseTask | TaskTold
+    context: RequestContext, command: retries.ReviseTask | TaskTold
 ) -> None:
     """Tell a task what was said, of lines of its work or else of all of it."""
     threads = context.asker.threads
-    of_lines = copied(people.RaiseThreads, command, threads=threads)
+    of_lines = copied(retries.RaiseThreads, command, threads=threads)
     context.submit(of_lines if threads else command)
 
 
@@ -217,7 +217,7 @@ def revise(context: RequestContext, *, text: str) -> str:
         context.decide(ConvoyReplanned, text=text)
         return "brat is making a new plan, which will show what changed."
     name, number, by = convoy.name, task.number, context.by
-    revise = people.ReviseTask(convoy=name, task=number, by=by, text=text)
+    revise = retries.ReviseTask(convoy=name, task=number, by=by, text=text)
     _submit_said(context, revise)
     _keep_work(context, convoy, task)
     if task.spent >= convoy.settings.attempts:

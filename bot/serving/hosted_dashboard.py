@@ -35,7 +35,7 @@ from bot.serving import bot_service
 from bot.serving.host import Host, Served
 from convoy.config import ConfigError
 from convoy.log.record import Reading
-from convoy.rules.observed import Checks
+from convoy.rules.verdict import Checks
 from convoy.views.interventions import (
     Intervention,
     standing_still,

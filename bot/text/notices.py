@@ -12,7 +12,7 @@ from convoy.kinds import may_be_too_much
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Push
 from convoy.rules.calls import Need
-from convoy.rules.people import dropped_needs
+from convoy.rules.retries import dropped_needs
 from convoy.text import full_stop, inline, posted
 
 

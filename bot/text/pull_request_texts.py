@@ -6,12 +6,12 @@ from typing import Final
 from bot.forge.checks import ACTIONS, REPEATED, CheckView, Conclusion
 from bot.text.convoy_comment import box_warnings, comment_url, run_url, titled
 from bot.text.visible_text import code_block
+from convoy.events.people_events import lacking_approvals
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import area_of_path
 from convoy.model.work import HandedIn
-from convoy.rules.observed import Checks
-from convoy.rules.turns import lacking_approvals
+from convoy.rules.verdict import Checks
 from convoy.text import TITLE_CHARS, counted, cut, fitting, full_stop, inert, inline
 from convoy.text.project_tests import failing_places
 
@@ -254,7 +254,7 @@ def required_views(
 def _of_task(
     convoy: Convoy, task: Task, work: HandedIn
 ) -> tuple[Conclusion | None, str, str]:
-    if task.work is None or task.work.attempt != work.attempt:
+    if task.work is None:
         return "failure", "Sent back", f"{_told(work.why)}\n\n{_AGAIN}"
     match task.state:
         case "merged":

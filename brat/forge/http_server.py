@@ -15,7 +15,7 @@ from aiohttp.typedefs import Middleware
 
 from bot.door.listening import by_own_name
 from brat.forge.resources.wire import API, BY_ID, BY_NAME, not_found
-from brat.forge.rest import rest_call, rest_issues, rest_repositories
+from brat.forge.rest import rest_call, rest_issues, rest_pulls, rest_repositories
 from brat.forge.rest.git_http import GitHttp
 from brat.forge.service.run_processes import LIKE_GITHUB, How
 from brat.forge.service.running_forge import Service
@@ -25,7 +25,7 @@ HOST: Final = "127.0.0.1"
 SHUTDOWN_S: Final = 2.0
 """How long requests under way have when the server stops."""
 
-ROUTES: Final = (*rest_issues.ROUTES, *rest_repositories.ROUTES)
+ROUTES: Final = (*rest_issues.ROUTES, *rest_pulls.ROUTES, *rest_repositories.ROUTES)
 
 
 @asynccontextmanager

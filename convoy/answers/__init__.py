@@ -8,7 +8,7 @@ plugin, is asked for a convoy's tasks.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, Protocol
 
 import msgspec
@@ -381,8 +381,11 @@ NO_PLAN: Final = "the engine made no plan"
 def _ask_plan(question: Question) -> str:
     settings = question.convoy.settings
     survey = question.repository.surveyed(question.convoy.base)
-    known = plan_reader.strengths(question.state, settings.engines)
-    return plan_brief(survey, known, settings.tasks, fence_of(question.session))
+    engines = {
+        name: plan_reader.strength(question.state, engine)
+        for name, engine in settings.engines.items()
+    }
+    return plan_brief(survey, engines, settings.tasks, fence_of(question.session))
 
 
 def _take_plan(reply: Reply) -> Taken:
@@ -436,12 +439,14 @@ What makes a plan good:
 """
 
 
-def plan_brief(survey: Survey, engines: Iterable[str], limit: int, fence: str) -> str:
+def plan_brief(
+    survey: Survey, engines: Mapping[str, str], limit: int, fence: str
+) -> str:
     """Return the planning task's instructions, in Markdown.
 
-    The survey's names are data, and fenced; `engines` has a line for each.
+    The survey's names are data, and fenced; `engines` says what each is good at.
     """
-    named = "\n".join(f"  - {line}" for line in engines)
+    named = "\n".join(f"  - `{name}` {good}" for name, good in sorted(engines.items()))
     form = answer_asked_for("the plan", plan_reader.PlanAnswer, FILE)
     told = _PLAN_BRIEF.format(asked_for=form, limit=limit, engines=named)
     known = fenced(clean(repository_map(survey)), fence)

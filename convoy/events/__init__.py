@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State, Task, change_task
+from convoy.model.work import Attempt
 from convoy.text import counted, full_stop
 
 _Record = TypeVar("_Record", bound=Struct)
@@ -142,7 +143,7 @@ class AboutTask(AboutConvoy):
             raise Refusal(f"task {self.task} is {task.state}")
         return convoy, task
 
-    def in_session(self, state: State, attempt: int) -> tuple[Convoy, Task]:
+    def in_session(self, state: State, attempt: int) -> tuple[Convoy, Task, Attempt]:
         """Return the task whose session is this attempt, even dropped or blocked."""
         name, number = self.convoy, self.task
         convoy = state.convoys.get(name)
@@ -153,7 +154,7 @@ class AboutTask(AboutConvoy):
             raise Refusal(f"task {number} of {name} is {task.state}, not running")
         if task.attempt.number != attempt:
             raise Refusal(f"attempt {attempt} of task {number} is not the current one")
-        return convoy, task
+        return convoy, task, task.attempt
 
 
 class ConvoyEvent(Event, AboutConvoy, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from convoy.events import ConvoyEvent, Event, Events, Refusal, copied
 from convoy.model import ids
 from convoy.model.records import NamedIssue, Reaction
 from convoy.model.state import Convoy, Moment, State, Task, change_part, change_task
-from convoy.model.work import ANSWERS_SHOWN_MOST, Intent, ShownAnswer, with_answer
+from convoy.model.work import GivenAnswers, Intent, ShownAnswer, of_last_hour
 
 
 class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
@@ -50,8 +50,25 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
         if not self.by:
             return state
         now, known = state.moment.at, state.answers
-        given = with_answer(known, self.by, self.key, now, enough=self.enough)
+        given = _with_answer(known, self.by, self.key, now, enough=self.enough)
         return replace(state, answers=given)
+
+
+def _with_answer(
+    known: dict[str, GivenAnswers], by: str, key: str, now: int, *, enough: bool
+) -> dict[str, GivenAnswers]:
+    """Return what everybody had within the hour before `now`, with one answer more.
+
+    The names in `known` are in lower case; `enough`: the answer says that it is.
+    """
+    had = known.get(by.casefold(), GivenAnswers())
+    if enough:
+        had = replace(had, told=key, told_at=now, quiet=(*had.quiet, now))
+    else:
+        had = replace(had, at=had.at | {key: now})
+    lately = {who: of_last_hour(each, now) for who, each in known.items()}
+    lately[by.casefold()] = of_last_hour(had, now)
+    return {who: each for who, each in lately.items() if each.at or each.quiet}
 
 
 def pull_wanted(state: State, convoy: str, task: int) -> tuple[ActionIntended, ...]:
@@ -139,6 +156,10 @@ class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, comment=self.comment)
+
+
+ANSWERS_SHOWN_MOST: Final = 10
+"""How many are kept, the newest: the comment does not grow for ever."""
 
 
 class AnswerShown(ConvoyEvent, frozen=True, kw_only=True, tag="answer.shown"):

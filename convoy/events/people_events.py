@@ -2,8 +2,9 @@
 
 Where something is paused, running sessions end and land as usual; nothing new starts,
 and while everything is paused nothing new is accepted. An approval of work holds for
-one commit; newer work needs approval again. Whoever asked for the work does not count:
-somebody else has to look at it.
+one commit; newer work needs approval again. Whoever asked for the work does not count;
+who wrote instructions for it does, but not alone: somebody else has to look at it. Work
+that changes what judges it needs a person even where no approval is asked for.
 """
 
 from msgspec.structs import replace
@@ -18,9 +19,10 @@ from convoy.events import (
     clause,
     copied,
 )
+from convoy.gate import path_list
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State, Task
-from convoy.model.work import Approval, Message, ReviewThread, with_threads
+from convoy.model.work import Approval, Message, ReviewThread
 from convoy.text import counted
 
 
@@ -208,7 +210,7 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
         """Count an approval of the current work, once a person; complete its commit."""
         convoy, task = self.task_in(state, "needs-review")
         asked = convoy.settings.approvals
-        if not asked and not (task.work is not None and task.work.ci_files):
+        if not asked and not changes_ci(task):
             raise Refusal("no approval is required: green work merges automatically")
         if asked and self.by.casefold() == convoy.by.casefold():
             raise Refusal("whoever requested the work cannot approve it")
@@ -226,6 +228,26 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
             return task  # no rule of ours approves what is not there
         approval = copied(Approval, self)
         return replace(task, approvals=(*task.approvals, approval))
+
+
+def lacking_approvals(convoy: Convoy, task: Task) -> str:
+    """Return the approvals that the work lacks, in words; empty: none."""
+    if convoy.lands_given is not None:
+        return ""  # a person's work: the rules of its target say who approves it
+    wanted = convoy.settings.approvals
+    if (short := wanted - len(task.approvals)) > 0:
+        return f"{short} more approval{'s' if short > 1 else ''} of its work"
+    authors = {by.casefold() for by in task.instructed_by}
+    if wanted and all(each.by.casefold() in authors for each in task.approvals):
+        return "an approval from someone who did not instruct its agent"
+    if not task.approvals and (changed := changes_ci(task)):
+        return f"an approval, because it changes what CI runs: {changed}"
+    return ""
+
+
+def changes_ci(task: Task) -> str:
+    """Return the files of its work that tell CI what to run, in words; empty: none."""
+    return path_list(task.work.ci_files if task.work is not None else ())
 
 
 class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"):
@@ -309,8 +331,12 @@ class ThreadsRaised(TaskEvent, frozen=True, kw_only=True, tag="threads.raised"):
         return f"{by} commented on {clause(', '.join(places))} in task {self.task}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
-        now = (replace(each, since=task.started) for each in self.threads)
-        return replace(task, threads=with_threads(task.threads, tuple(now)))
+        found = {each.comment: each for each in task.threads}
+        for each in self.threads:
+            before = found.get(each.comment)
+            times = before.times + 1 if before else 1
+            found[each.comment] = replace(each, since=task.started, times=times)
+        return replace(task, threads=tuple(found.values()))
 
 
 class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
@@ -327,9 +353,8 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
         )
 
     def decide(self, state: State) -> Events:
-        _, task = self.in_session(state, self.attempt)
-        now = task.attempt
-        if now is None or not now.heard < self.messages <= len(now.messages):
+        _, task, now = self.in_session(state, self.attempt)
+        if not now.heard < self.messages <= len(now.messages):
             raise Refusal(f"task {task.number} has no such message")
         return (self,)
 
@@ -351,6 +376,10 @@ class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):
 
 FAILED_KEY = "failed"
 """The key of the need of a failed convoy."""
+
+
+def blocked_key(task: Task) -> str:
+    return f"blocked/{task.number}/{task.started}"
 
 
 def known(convoy: str, by: str, *needs: str) -> tuple[PeopleCalled, ...]:

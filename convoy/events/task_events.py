@@ -49,8 +49,8 @@ class TaskQueued(TaskEvent, frozen=True, kw_only=True, tag="task.queued"):
         is_retry, means = self.cause == "retry", CAUSES[self.cause]
         spent = 0 if is_retry else task.spent
         conflicts = task.conflicts + (self.cause == "conflict")
-        handed, work = task.handed_in, task.work
-        if handed and work and work.attempt == handed.attempt:  # it is sent back now
+        handed = task.handed_in
+        if handed and task.work:  # it is sent back now
             handed = replace(handed, why=self.why)
         return replace(
             task.after_words_of(self.by),

@@ -220,6 +220,11 @@ class SetAside(Struct, frozen=True, kw_only=True):
     """Whether it is being tried again: then nothing keeps it back."""
 
     @property
+    def back(self) -> str:
+        """What must happen for it to go on: `it waits for …`."""
+        return f"a retry: {self.why}"
+
+    @property
     def is_given_up(self) -> bool:
         """Whether it was refused often enough by what is gone for ever."""
         return self.rule in FOR_EVER and self.tries >= GIVEN_UP
@@ -263,7 +268,3 @@ def task_of_item(item: str) -> tuple[str, int] | None:
         convoy, _, task = item.removeprefix(TASK_ITEM).rpartition("/")
         return (convoy, int(task)) if _NUMBER.fullmatch(task) else None
     return None
-
-
-def another_try(aside: SetAside) -> str:
-    return f"a retry: {aside.why}"

@@ -83,29 +83,19 @@ class Part(Struct, frozen=True, kw_only=True):
         return self.set_aside is not None and not self.set_aside.again
 
     @property
-    def is_out(self) -> bool:
-        """Whether people keep it from landing by a word, a label or a gesture."""
-        return bool(self.held or self.withdrawn or self.taken_out)
-
-    @property
     def kept_by(self) -> str:
         """What must happen before it goes on; empty: nothing."""
         if self.held:
             return f"the label {self.held} to be removed"
-        if self.pushed is not None:
-            return self.pushed.decision
-        if self.set_aside is not None and self.waits_aside:
-            return ids.another_try(self.set_aside)
-        return ""
+        kept = self.pushed or (self.set_aside if self.waits_aside else None)
+        return kept.back if kept is not None else ""
 
     @property
     def kept_back(self) -> str:
         """What must happen before it lands, by what befell itself; empty: nothing."""
-        if self.kept_by:
-            return self.kept_by
-        if self.taken_out is not None:
-            return self.taken_out.back
-        return "a person: it was removed from the merge queue" if self.withdrawn else ""
+        out = self.taken_out.back if self.taken_out is not None else ""
+        removed = "a person: it was removed from the merge queue"
+        return self.kept_by or out or (removed if self.withdrawn else "")
 
 
 class Task(Part, frozen=True, kw_only=True):

@@ -8,7 +8,6 @@ packed. One value with two ways of holding it: packed or not, it is equal to its
 who asks for a convoy gets it whole. A change copies only the convoys at hand.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
@@ -172,45 +171,6 @@ class ReviewThread(Struct, frozen=True, kw_only=True):
         return self.is_open and self.since < attempt
 
 
-AGAIN_MOST: Final = 3
-
-
-def with_threads(
-    known: tuple[ReviewThread, ...], raised: tuple[ReviewThread, ...]
-) -> tuple[ReviewThread, ...]:
-    """Return the threads of a task with what was raised in them now."""
-    found = {each.comment: each for each in known}
-    for each in raised:
-        before = found.get(each.comment)
-        times = before.times + 1 if before else 1
-        found[each.comment] = replace(each, times=times)
-    return tuple(found.values())
-
-
-def unending(threads: tuple[ReviewThread, ...]) -> str:
-    """Return why another attempt would not settle them; empty: it may.
-
-    Who asks again about a line may do so in another thread.
-    """
-    often = Counter[tuple[str, int, str]]()
-    for each in threads:
-        often[each.path, each.line, each.by] += each.times
-    for each in threads:
-        where = f"line {each.line} of {each.path}" if each.line else each.path
-        asked = sum(
-            one.times
-            for one in threads
-            if (one.path, one.says) == (each.path, each.says)
-        )
-        if each.is_open and each.bot and asked >= AGAIN_MOST:
-            return f"{each.by} keeps asking for the same change in {each.path}"
-        place = each.path, each.line
-        for by in (by for *at, by in often if tuple(at) == place and by != each.by):
-            if min(often[*place, by], often[*place, each.by]) > 1:
-                return f"{each.by} and {by} disagree about {where}"
-    return ""
-
-
 class Doubt(Struct, frozen=True, kw_only=True):
     """What CI said against work that nobody is blamed for yet."""
 
@@ -314,11 +274,6 @@ class TargetRules(Struct, frozen=True, kw_only=True):
     """What the bot may not read."""
 
 
-SYNC_TRIES: Final = 2
-"""How often CI must find the target taken in red before an agent looks at it: CI fails
-by chance, too."""
-
-
 class Push(Struct, frozen=True, kw_only=True):
     """A commit that somebody pushed to a branch of ours, and that no session made."""
 
@@ -331,8 +286,8 @@ class Push(Struct, frozen=True, kw_only=True):
     """What the gate would say of an agent that had made it, a sentence each."""
 
     @property
-    def decision(self) -> str:
-        """What must happen: `it waits for …`."""
+    def back(self) -> str:
+        """What must happen for it to go on: `it waits for …`."""
         return f"a decision about {self.commit[:10]}, which was pushed to its branch"
 
 
@@ -410,23 +365,6 @@ class GivenAnswers(Struct, frozen=True, kw_only=True):
         return any(told - SKEW_MS <= at < told + ids.HOUR_MS for told in self.quiet)
 
 
-def with_answer(
-    known: dict[str, GivenAnswers], by: str, key: str, now: int, *, enough: bool
-) -> dict[str, GivenAnswers]:
-    """Return what everybody had within the hour before `now`, with one answer more.
-
-    The names in `known` are in lower case; `enough`: the answer says that it is.
-    """
-    had = known.get(by.casefold(), GivenAnswers())
-    if enough:
-        had = replace(had, told=key, told_at=now, quiet=(*had.quiet, now))
-    else:
-        had = replace(had, at=had.at | {key: now})
-    lately = {who: of_last_hour(each, now) for who, each in known.items()}
-    lately[by.casefold()] = of_last_hour(had, now)
-    return {who: each for who, each in lately.items() if each.at or each.quiet}
-
-
 def of_last_hour(had: GivenAnswers, now: int) -> GivenAnswers:
     since = now - ids.HOUR_MS
     at = {key: at for key, at in had.at.items() if at > since}
@@ -434,10 +372,6 @@ def of_last_hour(had: GivenAnswers, now: int) -> GivenAnswers:
     if had.told_at <= since:
         return GivenAnswers(at=at, quiet=quiet)
     return replace(had, at=at, quiet=quiet)
-
-
-ANSWERS_SHOWN_MOST: Final = 10
-"""How many are kept, the newest: the comment does not grow for ever."""
 
 
 class ShownAnswer(Struct, frozen=True, kw_only=True):

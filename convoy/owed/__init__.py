@@ -13,7 +13,8 @@ from convoy.events import Command
 from convoy.model import ids
 from convoy.model.work import Candidate, Intent
 from convoy.rules.calls import Need
-from convoy.rules.observed import Checks, Observed
+from convoy.rules.observed import Observed
+from convoy.rules.verdict import Checks
 
 Role = Literal["mayor", "witness", "refinery", "deacon"]
 

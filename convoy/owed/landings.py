@@ -18,10 +18,11 @@ from convoy.model.work import LOST_MOST, Candidate, Landing
 from convoy.owed import Action, Hear, Look, Note
 from convoy.rules import landing
 from convoy.rules.ending import MakeChoice
-from convoy.rules.observed import Checks, Mergeable, Observed
+from convoy.rules.observed import Mergeable, Observed
 from convoy.rules.people import BlockTask
 from convoy.rules.target import asked_for, landing_by, learnt_of
 from convoy.rules.turns import turns
+from convoy.rules.verdict import Checks
 from convoy.text import clock
 from convoy.text.project_tests import headline
 
@@ -146,10 +147,8 @@ def _convoy_merge(
         else:
             yield from _sync_judged(convoy, sync, look)
         return
-    candidate, onto = convoy.candidate, tip
-    if convoy.lands_given is not None and not (
-        onto := landing.given_onto(convoy, tip, given)
-    ):
+    candidate, onto = convoy.candidate, landing.given_onto(convoy, tip, given)
+    if not onto:
         return
     # It is of the branch's tip, or is where the branch moved to it.
     held = (candidate.work, candidate.commit) if candidate else ()
@@ -382,13 +381,11 @@ def last_step(
     convoy: Convoy, candidate: Candidate, observed: Observed
 ) -> Iterator[Action]:
     pull, chosen = convoy.pull, convoy.landing or Landing()
-    if pull is None:
+    if pull is None or chosen.way == "push":
         is_all_there = candidate.commit == candidate.base
-        if is_all_there or convoy.given is not None:  # then its target is its pull's
+        # What mends a given pull request goes to its branch, and has none of its own.
+        if pull is not None or is_all_there or convoy.given is not None:
             yield owed.LandConvoy(convoy.name, candidate.base)
-        return
-    if chosen.way == "push":
-        yield owed.LandConvoy(convoy.name, candidate.base)
         return
     seen = observed.mergeable.get(pull)  # None: the next look shows it
     given = convoy.lands_given

@@ -376,12 +376,8 @@ def parts_in(convoy: Convoy, whole: TaskSpec, text: str) -> tuple[TaskSpec, ...]
     return ordered(tuple(found), Ground(files=()), {})
 
 
-def strengths(state: State, engines: Mapping[str, EngineSpec]) -> Iterator[str]:
-    for name, engine in sorted(engines.items()):
-        yield f"`{name}` {strength(state, engine)}"
-
-
 def strength(state: State, engine: EngineSpec) -> str:
+    """Return what an engine is, is good at, and has done so far, for who plans."""
     model = f", {engine.model}" if engine.model else ""
     known = ENGINE_TYPES.get(engine.type)
     good = engine.good_at or (known.good_at if known else "")

@@ -1,8 +1,7 @@
 """What may happen, and what follows when something ends. Pure.
 
-The rules of this room depend on a task's kind or on what is ready. When something ends,
-leases are freed, and convoys offered. A command's fields mean what
-those of the same name mean in the event that it leads to.
+The rules of this room depend on a task's kind or on what is ready. A command's fields
+mean what those of the same name mean in the event that it leads to.
 """
 
 from collections.abc import Iterator
@@ -12,7 +11,6 @@ from msgspec.structs import replace
 
 from convoy.events import Events, Refusal
 from convoy.events.forge_actions import ActionIntended, final_comment, pull_wanted
-from convoy.events.leases import freed
 from convoy.events.task_events import (
     ConvoyCompleted,
     ConvoyFailed,
@@ -39,11 +37,6 @@ def pull_due(state: State, convoy: Convoy, task: Task, ci: tuple[str, ...]) -> E
     if task.pull or trial(convoy, task) or not convoy.shows_work(ci):
         return ()
     return pull_wanted(state, convoy.name, task.number)
-
-
-def leases_freed(state: State, convoy: str, task: Task) -> Events:
-    holder = ids.session_name(convoy, task.number, task.started)
-    return freed(each for each in state.leases.values() if each.holder == holder)
 
 
 def convoy_next(convoy: Convoy, settled: Task) -> Events:
@@ -102,4 +95,11 @@ def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
 def check_unused(convoy: Convoy, task: Task) -> None:
     """Refuse a change of a task that lands with another that has begun."""
     if why := kind_of(task.spec).in_use(convoy, task):
+        raise Refusal(why)
+
+
+def check_unjudged(convoy: Convoy, task: Task) -> None:
+    """Refuse a change of work that others build on, or are comparing."""
+    check_unused(convoy, task)
+    if why := kind_of(task.spec).being_judged(convoy, task):
         raise Refusal(why)

@@ -12,12 +12,15 @@ from msgspec.structs import replace
 
 from convoy.events import ConvoyCommand, Events, Refusal
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.people_events import FAILED_KEY, PeopleCalled
+from convoy.events.people_events import (
+    FAILED_KEY,
+    PeopleCalled,
+    blocked_key,
+    lacking_approvals,
+)
 from convoy.kinds import is_stopped
 from convoy.model import ids
 from convoy.model.state import Convoy, State
-from convoy.rules.people import blocked_key
-from convoy.rules.turns import lacking_approvals
 
 
 class Need(Struct, frozen=True, kw_only=True):
@@ -36,11 +39,7 @@ class Need(Struct, frozen=True, kw_only=True):
 
 def uncalled(state: State, convoy: Convoy) -> tuple[Need, ...]:
     """Return what to call people for now: everything that waits, or nothing."""
-    needs: tuple[Need, ...] = ()
-    if convoy.state == "failed" and (convoy.tasks or convoy.mayor):
-        needs = (Need(key=FAILED_KEY),)
-    if not convoy.ended and not convoy.held:
-        needs = tuple(_of_live(state, convoy))
+    needs = tuple(_needs(state, convoy))
     if any(need.key in convoy.called for need in needs):
         return ()
     return tuple(replace(need, whom=_whom(convoy)) for need in needs)
@@ -52,16 +51,17 @@ def _whom(convoy: Convoy) -> str:
     return by if ids.is_login(by) and not by.endswith("[bot]") else ""
 
 
-def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
+def _needs(state: State, convoy: Convoy) -> Iterator[Need]:
+    if convoy.state == "failed" and (convoy.tasks or convoy.mayor):
+        yield Need(key=FAILED_KEY)
+    if convoy.ended or convoy.held:
+        return
     # What is set aside, but what will go on by itself. The convoy's comment tells of
     # everything else that was refused, but cannot tell that its own change was.
     comment = state.set_aside.get(ids.item("show", convoy.name, "comment"))
-    own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
-    for what, number, aside in (
-        (0, 0, convoy.set_aside),
-        *own,
-        ("comment", 0, comment),
-    ):
+    own = ((f"{task.number}", task.number, task.set_aside) for task in convoy.tasks)
+    all_of_it = ("0", 0, convoy.set_aside), *own, ("comment", 0, comment)
+    for what, number, aside in all_of_it:
         if aside is not None and not aside.again and not aside.passing:
             key = f"refused/{what}/{aside.rule}"
             yield Need(key=key, task=number, aside=aside)
@@ -77,11 +77,10 @@ def _of_live(state: State, convoy: Convoy) -> Iterator[Need]:
         if is_stopped(convoy, task):
             yield Need(key=blocked_key(task), task=task.number)
             continue
-        if task.state != "needs-review" or task.is_out:
+        if task.state != "needs-review" or not (task.work and task.pull):
             continue
-        if not (task.work and task.pull):
-            continue
-        if lacking_approvals(convoy, task):  # it waits only for these
+        is_out = task.held or task.withdrawn or task.taken_out
+        if not is_out and lacking_approvals(convoy, task):  # it waits only for these
             key = f"approve/{task.number}/{task.work.commit[:10]}"
             yield Need(key=key, task=task.number)
 

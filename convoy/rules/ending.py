@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from convoy import rules
 from convoy.events import AttemptCommand, Event, Events, Refusal, copied
 from convoy.events.forge_actions import ActionIntended
+from convoy.events.leases import freed
 from convoy.events.session_events import (
     SessionLost,
     TaskReported,
@@ -24,8 +25,15 @@ from convoy.model import ids
 from convoy.model.records import CAUSES, Cause, Opinion, Report, Usage
 from convoy.model.session_result import wait_ms
 from convoy.model.state import Convoy, State, Task
+from convoy.model.work import Attempt
 from convoy.rules import retries
 from convoy.text import counted
+
+
+def _leases_freed(state: State, ended: AttemptCommand) -> Events:
+    holder = ids.session_name(ended.convoy, ended.task, ended.attempt)
+    return freed(each for each in state.leases.values() if each.holder == holder)
+
 
 SAID_MEANWHILE: Final = "someone commented on its work while it was running"
 
@@ -37,14 +45,14 @@ class _EndInResult(AttemptCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Events:
         """End the session; its leases are free, even if the result comes too late."""
-        convoy, task = self.in_session(state, self.attempt)
+        convoy, task, _ = self.in_session(state, self.attempt)
         self.check(task)
         if task.state == "running":
             ended, then = self.ends(state, convoy, task)
         else:
             why = f"the task is now {task.state}"
             ended, then = (copied(WorkRefused, self, why=why),), ()
-        return (*ended, *rules.leases_freed(state, convoy.name, task), *then)
+        return (*ended, *_leases_freed(state, self), *then)
 
     def check(self, task: Task) -> None:
         """Refuse an attempt that cannot end so; this one must end in a change."""
@@ -152,15 +160,14 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
     """For an outage: the pause that the model's vendor asked for."""
 
     def decide(self, state: State) -> Events:
-        convoy, task = self.in_session(state, self.attempt)
-        left, began = self.left, task.attempt
-        if not left and CAUSES[self.cause].goes_on and began and began.salvaged:
+        convoy, task, began = self.in_session(state, self.attempt)
+        left = self.left
+        if not left and CAUSES[self.cause].goes_on and began.salvaged:
             left = began.base
-        refused, free = self.ended(left), rules.leases_freed(state, self.convoy, task)
+        refused, free = self.ended(left), _leases_freed(state, self)
         not_before = 0  # else when the model's vendor may be asked again
         if self.cause == "outage":
-            session = began.session if began else ""
-            pause_ms = wait_ms(session, task.outages + 1, self.asked_s)
+            pause_ms = wait_ms(began.session, task.outages + 1, self.asked_s)
             not_before = self.now + pause_ms
         then = retries.queued_again(
             state,
@@ -169,18 +176,18 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
             self.cause,
             self.why,
             not_before=not_before,
-            is_alike=self._is_alike(task),
+            is_alike=self._is_alike(task, began),
         )
         return (refused, *free, *then)
 
     def ended(self, left: str) -> Event:
         return copied(WorkRefused, self, left=left)
 
-    def _is_alike(self, task: Task) -> bool:
+    def _is_alike(self, task: Task, began: Attempt) -> bool:
         """Whether another attempt would only be paid for: nothing has changed."""
-        if self.cause != "failed" or task.cause != "failed" or task.attempt is None:
+        if self.cause != "failed" or task.cause != "failed":
             return False
-        is_hasty = 0 < self.now < task.attempt.at + HASTY_MS
+        is_hasty = 0 < self.now < began.at + HASTY_MS
         alike = (_NUMBERS.sub("", why) for why in task.notes[-1:])
         said = _NUMBERS.sub("", self.why)  # a time or an id in it says nothing
         return is_hasty and task.state == "running" and said in alike

@@ -20,7 +20,7 @@ target, only for a merge that is already being judged; and at most one is tried 
 `Patience.sync_s`. Once all tasks are settled nothing waits, and it is done at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field
@@ -38,6 +38,7 @@ from convoy.events.merge_events import (
     TestsProven,
     WorkProven,
 )
+from convoy.events.people_events import lacking_approvals
 from convoy.events.task_events import TaskBlocked, TaskMerged
 from convoy.kinds import kind_of, trial
 from convoy.model import ids
@@ -45,9 +46,10 @@ from convoy.model.records import Cause, Settings
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Candidate, TargetSync
 from convoy.rules import completed, convoy_next, holds_own_work, pull_due
-from convoy.rules.observed import Checks, Observed
+from convoy.rules.observed import Observed
 from convoy.rules.retries import queued_again
-from convoy.rules.turns import lacking_approvals, sync_task, turns, unmet
+from convoy.rules.turns import sync_task, turns, unmet
+from convoy.rules.verdict import Checks
 
 JUDGED_BY_NONE: Final = ("none",)
 """What a landing notes as its checks if CI is not required."""
@@ -84,20 +86,20 @@ def own_tip(convoy: Convoy, refs: Mapping[str, str]) -> str | None:
 
 
 def given_onto(convoy: Convoy, tip: str, given: Sequence[Convoy]) -> str:
-    """Return the commit a given pull request's candidate stands on; empty: none yet.
+    """Return the commit a convoy's own candidate stands on; empty: none yet.
 
     Those `given` into one target stand on each other as tasks do, in the order in which
     they were asked for, where a push lands them: what the forge merges is another
     commit. What was red once is judged alone.
     """
     is_pushed = convoy.landing is None or convoy.landing.way == "push"
-    if not is_pushed or convoy.sync.judged:
+    if convoy.lands_given is None or not is_pushed or convoy.sync.judged:
         return tip
     onto, ahead = tip, 0
     for other in sorted(given, key=lambda each: (each.priority, each.requested_at)):
         if other.name == convoy.name:
             return onto if ahead < convoy.settings.max_parallel else ""
-        out = kept_by_people(other) or other.sync.stalled
+        out = other.kept_back or other.sync.stalled
         if other.target != convoy.target or out or other.sync.judged:
             continue
         if other.candidate is None or other.candidate.base != onto:
@@ -129,10 +131,9 @@ def kept_from_landing(convoy: Convoy, task: Task) -> str:
     return kept_by_people(convoy, task) or kinds.kept_by_tasks(convoy, task)
 
 
-def kept_by_people(convoy: Convoy, task: Task | None = None) -> str:
-    """Return what people must do before the task, or the convoy itself, may land."""
-    kept = convoy.kept_by or (task or convoy).kept_back
-    return kept or (lacking_approvals(convoy, task) if task else "")
+def kept_by_people(convoy: Convoy, task: Task) -> str:
+    """Return what people must do before the task may land; empty: nothing."""
+    return convoy.kept_by or task.kept_back or lacking_approvals(convoy, task)
 
 
 def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
@@ -237,13 +238,9 @@ def chain(convoy: Convoy, tip: str) -> Chain:
 
 
 def open_candidates(convoy: Convoy) -> Iterator[Candidate]:
-    """Yield every open candidate of the convoy, including the convoy's own."""
-    for task in convoy.tasks:
-        if task.candidate is not None and not task.settled:
-            yield task.candidate
-    for candidate in (convoy.sync.candidate, convoy.candidate):
-        if candidate is not None and not convoy.ended:
-            yield candidate
+    """Return every open candidate of the convoy, including the convoy's own."""
+    parts: Iterable[Convoy | Task | TargetSync] = (*convoy.tasks, convoy.sync, convoy)
+    return filter(None, (part.candidate for part in parts if not convoy.ended))
 
 
 HELD_ALREADY: Final = "nothing to do: the branch already has all of its changes"
@@ -336,7 +333,7 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
         task = convoy.task(self.task)
         current_candidate(task or convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
-        if kept_from_landing(convoy, task) if task else kept_by_people(convoy):
+        if kept_from_landing(convoy, task) if task else convoy.kept_back:
             raise Refusal(f"{self.candidate} cannot land now")
         branch = ids.base_branch(convoy.name) if task else convoy.target
         landed = copied(MergeLanded, self, branch=branch)

@@ -9,8 +9,7 @@ from convoy.events.people_events import (
     FAILED_KEY,
     ConvoyPaused,
     ConvoyRetried,
-    TaskTold,
-    ThreadsRaised,
+    blocked_key,
     known,
     paused_because,
 )
@@ -21,16 +20,9 @@ from convoy.events.task_events import (
     TaskQueued,
     WorkRebased,
 )
-from convoy.gate import unallowed, wants
 from convoy.kinds import is_done, kind_of, needed
 from convoy.kinds.rivals import chosen_among
 from convoy.model.state import Convoy, State, Task
-from convoy.model.work import ReviewThread, unending, with_threads
-from convoy.rules import retries
-
-
-def blocked_key(task: Task) -> str:
-    return f"blocked/{task.number}/{task.started}"
 
 
 class BlockTask(TaskCommand, frozen=True, kw_only=True):
@@ -66,44 +58,6 @@ class DeferTask(TaskCommand, frozen=True, kw_only=True):
         if task.not_before >= self.until or task.attempt is not None:
             raise Refusal(f"task {task.number} is already waiting")
         return (copied(TaskQueued, self, cause="spent", not_before=self.until),)
-
-
-def dropped_needs(convoy: Convoy, task: Task) -> list[int]:
-    """Return the tasks it needs that were dropped: it can only be dropped, too."""
-    before = {*task.spec.after, *needed(task.spec)}
-    return [
-        t.number for t in convoy.tasks if t.number in before and t.state == "dropped"
-    ]
-
-
-class RetryTask(TaskCommand, frozen=True, kw_only=True):
-    """A person wants a blocked task tried again, with fresh attempts."""
-
-    by: str
-
-    def decide(self, state: State) -> Events:
-        convoy, task = self.task_in(state, "blocked")
-        if lost := dropped_needs(convoy, task):
-            raise Refusal(
-                f"task {task.number} needs task {lost[0]}, which was dropped: drop "
-                f"task {task.number} too"
-            )
-        if paths := unallowed(task, convoy.settings.gate):
-            raise Refusal(f"task {task.number}: {wants(task.number, paths)}")
-        kind = kind_of(task.spec)
-        if why := kind.retry_fault(convoy, task):
-            raise Refusal(why)
-        again = (*kind.retried_with(convoy, task), task)
-        return tuple(
-            TaskQueued(
-                convoy=convoy.name,
-                task=each.number,
-                cause="retry",
-                why=each.why,
-                wanted_by=self.by,
-            )
-            for each in again
-        )
 
 
 class DropTask(TaskCommand, frozen=True, kw_only=True):
@@ -200,8 +154,7 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Events:
         """Accept the same work on another base; it needs approval again."""
         convoy, task = self.task_in(state, "needs-review")
-        rules.check_unused(convoy, task)
-        check_unjudged(convoy, task)
+        rules.check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
             raise Refusal(
                 f"task {self.task} is a merge of {convoy.target} and cannot be rebased"
@@ -213,46 +166,3 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
         if self.base not in convoy.tips:  # else it could land with the work
             raise Refusal(f"nobody has accepted the push of {self.base[:10]}")
         return (copied(WorkRebased, self),)
-
-
-class ReviseTask(TaskCommand, frozen=True, kw_only=True):
-    by: str
-    text: str
-
-    def decide(self, state: State) -> Events:
-        convoy, task = self.task_in(state, "needs-review")
-        rules.check_unused(convoy, task)
-        check_unjudged(convoy, task)
-        why = f"{self.by} asks for changes: {self.text}"
-        events = retries.to_be_changed(convoy, task, why, self.by)
-        if not any(isinstance(event, TaskBlocked) for event in events):
-            return events
-        return (*events, *known(self.convoy, self.by, blocked_key(task)))
-
-
-class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
-    """Somebody who may ask for work spoke of lines of a task's work."""
-
-    by: str
-    text: str
-    """All of the threads, for the next attempt; cleaned."""
-    threads: tuple[ReviewThread, ...]
-
-    def decide(self, state: State) -> Events:
-        """Send the work back; where another attempt would not settle it, ask a person.
-
-        While an attempt runs it is told, and what it hands in is sent back.
-        """
-        _, task = self.unsettled(state)
-        raised, told = copied(ThreadsRaised, self), copied(TaskTold, self)
-        if why := unending(with_threads(task.threads, self.threads)):
-            why = f"{why}: say what to do, then `/brat retry {self.task}`"
-            return (raised, told, copied(TaskBlocked, self, why=why))
-        if task.state != "needs-review":
-            return (raised, told)
-        return (raised, *copied(ReviseTask, self).decide(state))
-
-
-def check_unjudged(convoy: Convoy, task: Task) -> None:
-    if why := kind_of(task.spec).being_judged(convoy, task):
-        raise Refusal(why)

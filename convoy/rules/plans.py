@@ -37,7 +37,8 @@ from convoy.model.session_result import priced
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import find_cycle, relinked
 from convoy.planner import own_words, paths_in
-from convoy.rules.people import RetryTask, standstill
+from convoy.rules.people import standstill
+from convoy.rules.retries import RetryTask
 from convoy.text import counted, did_you_mean
 
 

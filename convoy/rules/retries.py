@@ -3,12 +3,19 @@
 `CAUSES` in `convoy.model.records` says what each cause means.
 """
 
-from convoy.events import Events
+from collections import Counter
+from typing import Final
+
+from convoy import rules
+from convoy.events import Events, Refusal, TaskCommand, copied
+from convoy.events.people_events import TaskTold, ThreadsRaised, blocked_key, known
 from convoy.events.task_events import TaskBlocked, TaskQueued
-from convoy.kinds import kind_of
+from convoy.gate import unallowed, wants
+from convoy.kinds import kind_of, needed
 from convoy.model.records import CAUSES, Cause
 from convoy.model.session_result import OUTAGES_MOST
 from convoy.model.state import Convoy, State, Task
+from convoy.model.work import ReviewThread
 from convoy.text import counted
 
 
@@ -65,3 +72,105 @@ def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
         return (queued,)
     spent = f"{why} (after {counted(task.spent, 'attempt')})"
     return (queued, TaskBlocked(convoy=convoy.name, task=task.number, why=spent))
+
+
+def dropped_needs(convoy: Convoy, task: Task) -> list[int]:
+    """Return the tasks it needs that were dropped: it can only be dropped, too."""
+    before = {*task.spec.after, *needed(task.spec)}
+    return [
+        t.number for t in convoy.tasks if t.number in before and t.state == "dropped"
+    ]
+
+
+class RetryTask(TaskCommand, frozen=True, kw_only=True):
+    """A person wants a blocked task tried again, with fresh attempts."""
+
+    by: str
+
+    def decide(self, state: State) -> Events:
+        convoy, task = self.task_in(state, "blocked")
+        if lost := dropped_needs(convoy, task):
+            raise Refusal(
+                f"task {task.number} needs task {lost[0]}, which was dropped: drop "
+                f"task {task.number} too"
+            )
+        if paths := unallowed(task, convoy.settings.gate):
+            raise Refusal(f"task {task.number}: {wants(task.number, paths)}")
+        kind = kind_of(task.spec)
+        if why := kind.retry_fault(convoy, task):
+            raise Refusal(why)
+        again = (*kind.retried_with(convoy, task), task)
+        return tuple(
+            TaskQueued(
+                convoy=convoy.name,
+                task=each.number,
+                cause="retry",
+                why=each.why,
+                wanted_by=self.by,
+            )
+            for each in again
+        )
+
+
+class ReviseTask(TaskCommand, frozen=True, kw_only=True):
+    by: str
+    text: str
+
+    def decide(self, state: State) -> Events:
+        convoy, task = self.task_in(state, "needs-review")
+        rules.check_unjudged(convoy, task)
+        why = f"{self.by} asks for changes: {self.text}"
+        events = to_be_changed(convoy, task, why, self.by)
+        if not any(isinstance(event, TaskBlocked) for event in events):
+            return events
+        return (*events, *known(self.convoy, self.by, blocked_key(task)))
+
+
+AGAIN_MOST: Final = 3
+
+
+def unending(threads: tuple[ReviewThread, ...]) -> str:
+    """Return why another attempt would not settle them; empty: it may.
+
+    Who asks again about a line may do so in another thread.
+    """
+    often = Counter[tuple[str, int, str]]()
+    for each in threads:
+        often[each.path, each.line, each.by] += each.times
+    for each in threads:
+        where = f"line {each.line} of {each.path}" if each.line else each.path
+        asked = sum(
+            one.times
+            for one in threads
+            if (one.path, one.says) == (each.path, each.says)
+        )
+        if each.is_open and each.bot and asked >= AGAIN_MOST:
+            return f"{each.by} keeps asking for the same change in {each.path}"
+        place = each.path, each.line
+        for by in (by for *at, by in often if tuple(at) == place and by != each.by):
+            if min(often[*place, by], often[*place, each.by]) > 1:
+                return f"{each.by} and {by} disagree about {where}"
+    return ""
+
+
+class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
+    """Somebody who may ask for work spoke of lines of a task's work."""
+
+    by: str
+    text: str
+    """All of the threads, for the next attempt; cleaned."""
+    threads: tuple[ReviewThread, ...]
+
+    def decide(self, state: State) -> Events:
+        """Send the work back; where another attempt would not settle it, ask a person.
+
+        While an attempt runs it is told, and what it hands in is sent back.
+        """
+        _, task = self.unsettled(state)
+        raised, told = copied(ThreadsRaised, self), copied(TaskTold, self)
+        if why := unending(raised.task_after(task, state.moment).threads):
+            why = f"{why}: say what to do, then `/brat retry {self.task}`"
+            return (raised, told, copied(TaskBlocked, self, why=why))
+        if task.state != "needs-review":
+            return (raised, told)
+        return (raised, *copied(ReviseTask, self).decide(state))

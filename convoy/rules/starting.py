@@ -105,13 +105,13 @@ def _convoy_keeps(convoy: Convoy, task: Task, at: Moment | None) -> Iterator[Sta
             "planning": "a person: the plan needs approval",
             "paused": f"a person: the convoy is paused{because}",
         }.get(convoy.state, f"nothing: the convoy is {convoy.state}")
-        if convoy.state == "planning" and convoy.staged:
+        if convoy.staged:
             said = "`staged = true` to be removed from the configuration"
         yield StartWait("convoy", said)
     elif not task.number and at is not None and at.paused:
         yield StartWait("convoy", "`/brat resume all`")
     if task.set_aside is not None and task.waits_aside:
-        yield StartWait("aside", ids.another_try(task.set_aside))
+        yield StartWait("aside", task.set_aside.back)
     if task.taken_out is not None:
         yield StartWait("aside", task.taken_out.back)
 
@@ -292,8 +292,7 @@ def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) 
     offered = {
         other.candidate.commit: (other.number, other.candidate)
         for other in convoy.tasks
-        if other.candidate and other.state == "needs-review"
-        if trial(convoy, other) is None  # else it is not to land
+        if other.candidate and trial(convoy, other) is None  # else it is not to land
     }
     held: set[int] = set()
     at = base
@@ -310,22 +309,19 @@ def overspent(convoy: Convoy, task: Task) -> str:
     if CAUSES[task.cause].asked_for:
         return ""
     budget = convoy.settings.budget
-    of_task = _spent("task", task.used.usd, budget.task)
+    of_task = _spent("the task's", task.used.usd, budget.task)
     if of_task or budget.convoy is None:
         return of_task
-    return _spent("convoy", convoy.used.usd, budget.convoy)
+    return _spent("the convoy's", convoy.used.usd, budget.convoy)
 
 
 def closed_today(convoy: Convoy, task: Task, at: Moment) -> str:
     """Return why the task does not start before the next day; empty: it may."""
-    most = convoy.settings.budget.day
-    if most is None or CAUSES[task.cause].asked_for or at.spent < most:
+    spent = _spent("today's", at.spent, convoy.settings.budget.day)
+    if not spent or CAUSES[task.cause].asked_for:
         return ""
     again = datetime.fromtimestamp(next_day(at.now) / 1000, UTC)
-    return (
-        f"today's budget of {dollars(most)} is used up ({dollars(at.spent)} so far); "
-        f"it resets at {again:%Y-%m-%d %H:%M} UTC"
-    )
+    return f"{spent}; it resets at {again:%Y-%m-%d %H:%M} UTC"
 
 
 def next_day(now: int) -> int:
@@ -347,10 +343,10 @@ def limits_left(convoy: Convoy, task: Task) -> Limits:
     return replace(limits, usd=max(0.0, round(min(left), 6)) if left else None)
 
 
-def _spent(what: str, usd: float, most: float | None) -> str:
+def _spent(whose: str, usd: float, most: float | None) -> str:
     if most is None or usd < most:
         return ""
-    return f"the {what}'s budget of {dollars(most)} is used up ({dollars(usd)} so far)"
+    return f"{whose} budget of {dollars(most)} is used up ({dollars(usd)} so far)"
 
 
 PLAN_LINES: Final = 60

@@ -21,12 +21,11 @@ from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, State
-from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
+from convoy.model.work import LOST_MOST, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work
 from convoy.rules.landing import (
     check_judged,
     current_candidate,
-    kept_by_people,
     may_take_target_in,
 )
 from convoy.rules.observed import Mergeable
@@ -142,6 +141,11 @@ class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
         return (copied(merge_events.SyncAttempted, self),)
 
 
+SYNC_TRIES: Final = 2
+"""How often CI must find the target taken in red before an agent looks at it: CI fails
+by chance, too."""
+
+
 class FailSync(ConvoyCommand, frozen=True, kw_only=True):
     """The target conflicts with the convoy's branch, or CI is red on the candidate.
 
@@ -211,17 +215,16 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
         convoy = self.live(state)
         current_candidate(convoy, self.candidate)
         check_judged(convoy, self.candidate, self.judged)
-        if kept_by_people(convoy) or not convoy.settled:
+        if convoy.kept_back or not convoy.settled:
             raise Refusal(f"{self.candidate} cannot land now")
         if convoy.pull is None:
             raise Refusal(f"{convoy.name} has no pull request yet")
         key = ids.key("land", convoy.name, self.candidate[:12])
         if convoy.asked == self.candidate or key in state.intents:
             raise Refusal(f"the forge was already asked to merge {self.candidate}")
-        intent = ActionIntended(
-            key=key, kind="land", convoy=convoy.name, text=self.candidate
+        return (
+            copied(ActionIntended, self, key=key, kind="land", text=self.candidate),
         )
-        return (intent,)
 
 
 class NoteLanded(ConvoyCommand, frozen=True, kw_only=True):

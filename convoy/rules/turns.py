@@ -7,10 +7,6 @@ other starts from what landed, or its candidate stands on it.
 Nobody waits for what cannot go on without a person, and no two wait for each other: all
 turns follow one order, in which each task comes after what it needs; apart from that
 what CI judges comes first, then what has begun, then what is listed first.
-
-Who wrote instructions for work counts as its approver, but not alone: somebody else has
-to look. Work that changes what judges it needs a person even where no approval is asked
-for.
 """
 
 from collections import defaultdict, deque
@@ -20,6 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from convoy.events.people_events import lacking_approvals
 from convoy.gate import path_list
 from convoy.kinds import kind_of, trial
 from convoy.model.state import Convoy, Task
@@ -210,26 +207,3 @@ def _needs_help(convoy: Convoy, task: Task) -> bool:
     if task.state == "needs-review":
         return bool(lacking_approvals(convoy, task))
     return task.state == "queued" and convoy.state == "paused"
-
-
-ANOTHER_APPROVAL: Final = "an approval from someone who did not instruct its agent"
-
-
-def lacking_approvals(convoy: Convoy, task: Task) -> str:
-    """Return the approvals that the work lacks, in words; empty: none."""
-    if convoy.lands_given is not None:
-        return ""  # a person's work: the rules of its target say who approves it
-    wanted = convoy.settings.approvals
-    if (short := wanted - len(task.approvals)) > 0:
-        return f"{short} more approval{'s' if short > 1 else ''} of its work"
-    authors = {by.casefold() for by in task.instructed_by}
-    if wanted and all(each.by.casefold() in authors for each in task.approvals):
-        return ANOTHER_APPROVAL
-    if not task.approvals and (changed := changes_ci(task)):
-        return f"an approval, because it changes what CI runs: {changed}"
-    return ""
-
-
-def changes_ci(task: Task) -> str:
-    """Return the files of its work that tell CI what to run, in words; empty: none."""
-    return path_list(task.work.ci_files if task.work is not None else ())

@@ -20,7 +20,7 @@ from convoy.model.records import CAUSES
 from convoy.model.state import LATELY_MS, Convoy, State, Task
 from convoy.rules import ALL_DROPPED
 from convoy.rules.landing import kept_by_people
-from convoy.rules.people import dropped_needs
+from convoy.rules.retries import dropped_needs
 from convoy.rules.starting import holding, kept_by_leases
 from convoy.text import clock, full_stop, numbered
 
@@ -227,8 +227,7 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
 
 
 def stopped(convoy: Convoy, task: Task) -> Intervention:
-    handed_in = task.work is not None and task.work.attempt == task.started
-    unmerged = handed_in and CAUSES[task.cause].at_landing
+    unmerged = task.work is not None and CAUSES[task.cause].at_landing
     kind: InterventionKind = "merge_failed" if unmerged else "blocked_task"
     why, words = task.why, ["retry", "drop"][bool(dropped_needs(convoy, task)) :]
     if paths := unallowed(task, convoy.settings.gate):  # to try again would not help
@@ -283,7 +282,7 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         if task.taken_out is not None:
             continue
         waits = kept_by_people(convoy, task) if task.state == "needs-review" else ""
-        told = ids.another_try(task.set_aside) if task.set_aside else ""
+        told = task.set_aside.back if task.set_aside else ""
         if waits and waits != told:
             why = f"pull request #{task.pull} is waiting for {waits}"
             found = _asking("kept_back", convoy, why, task=task.number)

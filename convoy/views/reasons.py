@@ -11,14 +11,13 @@ from msgspec import Struct
 
 from convoy.events import clause
 from convoy.kinds import relief
-from convoy.model.ids import another_try
 from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.model.work import Landing
 from convoy.rules.landing import kept_from_landing, suspects, waiting_to_merge
-from convoy.rules.observed import Checks
 from convoy.rules.starting import Moment, Slots, moment, resting_tasks, start_waits
 from convoy.rules.target import landing_wants
 from convoy.rules.turns import turns
+from convoy.rules.verdict import Checks
 from convoy.text import clock
 from convoy.views.plan import approval, edge_words
 
@@ -50,7 +49,7 @@ def waits_for(convoy: Convoy, task: Task, at: Moment | None = None) -> str:
         helper = "no one (it has lost)" if relief(convoy, task) else "a person"
         return f"{helper}: {task.why}"
     if task.set_aside is not None and task.waits_aside:
-        return another_try(task.set_aside)
+        return task.set_aside.back
     if task.state == "running":
         return "its session"
     if task.state == "needs-review":

@@ -7,7 +7,8 @@ from convoy.events import Command, Refusal
 from convoy.model import ids
 from convoy.owed import Action, Begin, Patience
 from convoy.owed.owed import owed_actions
-from convoy.rules.observed import Checks, Observed
+from convoy.rules.observed import Observed
+from convoy.rules.verdict import Checks
 from tests.world.rules import NAME, Rules, sha, spec
 
 BASE = ids.HEADS + ids.base_branch(NAME)

@@ -16,7 +16,7 @@ from convoy.model import ids
 from convoy.model.ids import task_item
 from convoy.model.records import EngineSpec, Finding, Report, SubIssue, TaskSpec
 from convoy.model.work import Landing, ReviewThread
-from convoy.rules import calls, ending, people, plans
+from convoy.rules import calls, ending, people, plans, retries
 from convoy.rules.landing import (
     AttemptMerge,
     ClearMerge,
@@ -61,7 +61,7 @@ def went_wrong() -> Rules:
     rules.started(2).accepted(2, sha("b"))
     rules.do(
         FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red"),
-        people.RetryTask(convoy=NAME, task=1, by="ann"),
+        retries.RetryTask(convoy=NAME, task=1, by="ann"),
         people.BlockTask(convoy=NAME, task=2, why="no CI"),
         people_events.ConvoyPaused(convoy=NAME, by="ann"),
         people_events.ConvoyResumed(convoy=NAME, by="ann"),
@@ -116,7 +116,7 @@ def steered() -> Rules:
         made(plans.AssignTask, task=2, engine="docs", by="bea"),
         made(people_events.TaskTold, by="bea", text="Keep the names."),
         made(
-            people.RaiseThreads,
+            retries.RaiseThreads,
             by="bea",
             text="Say `2`.",
             threads=(
@@ -144,7 +144,7 @@ def steered() -> Rules:
     rules.accepted(1, sha("a")).do(
         ActionDone(key=ids.key("thread", NAME, 1, 1, 5), number=6),
         calls.CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
-        people.ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
+        retries.ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
     )
     rules.started(1, sha("a")).accepted(1, sha("b")).pushed(sha("1")).do(
         made(people.RebaseWork, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"),

@@ -13,8 +13,9 @@ from convoy.model import ids
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import FailMerge
-from convoy.rules.people import BlockTask, DropTask, RetryTask
+from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.plans import PlanConvoy
+from convoy.rules.retries import RetryTask
 from convoy.rules.starting import StartTask
 from tests.convoy.room import refused, why
 from tests.world.cases import looped

@@ -4,7 +4,8 @@ from convoy.events import hold_events
 from convoy.events.people_events import TaskApproved
 from convoy.rules.ending import AcceptNothing
 from convoy.rules.landing import LandMerge
-from convoy.rules.people import RebaseWork, ReviseTask
+from convoy.rules.people import RebaseWork
+from convoy.rules.retries import ReviseTask
 from convoy.rules.starting import StartTask
 from tests.convoy.room import BASE, GREEN, begins, due, refused
 from tests.world.rules import NAME, Rules, made, open_pulls, sha, spec, task_branches

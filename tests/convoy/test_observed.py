@@ -5,8 +5,7 @@ from msgspec.structs import replace
 
 from convoy.events.merge_events import MergeLanded
 from convoy.model import ids
-from convoy.rules.observed import Check, Checks, CiVerdict
-from convoy.rules.verdict import ANYBODY, Reporters, judge
+from convoy.rules.verdict import ANYBODY, Check, Checks, CiVerdict, Reporters, judge
 from tests.world.cases import looped
 from tests.world.rules import made
 

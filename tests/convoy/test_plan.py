@@ -28,9 +28,10 @@ from convoy.owed import (
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, FailMerge
-from convoy.rules.observed import Checks, CiVerdict, Observed, Run
+from convoy.rules.observed import Observed, Run
 from convoy.rules.people import BlockTask
 from convoy.rules.starting import StartTask
+from convoy.rules.verdict import Checks, CiVerdict
 from tests.convoy.room import BASE, GREEN, due, in_review
 from tests.world.rules import (
     ACTOR,

@@ -3,7 +3,8 @@ from typing import Literal
 from convoy.answers import DIFF_CHARS, review_brief
 from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptReview
-from convoy.rules.people import BlockTask, ReviseTask
+from convoy.rules.people import BlockTask
+from convoy.rules.retries import ReviseTask
 from convoy.rules.starting import StartTask
 from convoy.text import fence_of, fenced
 from tests.convoy.room import question

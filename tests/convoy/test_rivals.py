@@ -11,14 +11,9 @@ from convoy.owed import Action, LookAgain, Note, Prove, Reject, Stall, Try
 from convoy.rules.calls import uncalled
 from convoy.rules.ending import AcceptNothing, MakeChoice
 from convoy.rules.landing import FailMerge, ProveWork, waiting_to_merge
-from convoy.rules.observed import Checks
-from convoy.rules.people import (
-    BlockTask,
-    DropTask,
-    RebaseWork,
-    RetryTask,
-    ReviseTask,
-)
+from convoy.rules.people import BlockTask, DropTask, RebaseWork
+from convoy.rules.retries import RetryTask, ReviseTask
+from convoy.rules.verdict import Checks
 from convoy.text import fence_of, fenced
 from convoy.views.interventions import interventions
 from tests.convoy.room import due, question

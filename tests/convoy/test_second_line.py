@@ -19,8 +19,9 @@ from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.owed import BuildConvoy, CreateBase, Do, Hear, HearPush, Note
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
-from convoy.rules.people import BlockTask, DropTask, RetryTask
+from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.plans import PlanConvoy
+from convoy.rules.retries import RetryTask
 from convoy.rules.starting import StartTask
 from convoy.rules.target import AskForge, NoteLanded
 from tests.convoy.room import BASE, GREEN, begins, due, why

@@ -7,9 +7,9 @@ from convoy.events.merge_events import MergeCleared
 from convoy.model.work import LOST_MOST
 from convoy.owed.landings import merges
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
-from convoy.rules.observed import Check, Checks, Observed
+from convoy.rules.observed import Observed
 from convoy.rules.people import BlockTask
-from convoy.rules.verdict import judge
+from convoy.rules.verdict import Check, Checks, judge
 from tests.convoy.room import BASE, in_review
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, commands, made, open_pulls, sha

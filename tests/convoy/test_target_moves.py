@@ -17,9 +17,10 @@ from convoy.owed import (
 )
 from convoy.owed.landings import BRANCH_GONE, merges
 from convoy.rules.landing import AttemptMerge
-from convoy.rules.observed import Checks, Observed
+from convoy.rules.observed import Observed
 from convoy.rules.people import RebaseWork
 from convoy.rules.target import AttemptSync, FailSync, LandSync as Land
+from convoy.rules.verdict import Checks
 from tests.convoy.room import BASE, GREEN, due, refused
 from tests.world.rules import NAME, Rules, commands, made, sha, spec
 

@@ -5,8 +5,9 @@ from convoy.owed import Prove, Reject, Try
 from convoy.owed.landings import NOT_RED
 from convoy.rules.ending import AcceptNothing, AcceptWork
 from convoy.rules.landing import FailMerge, LandMerge, ProveWork, waiting_to_merge
-from convoy.rules.observed import Checks
-from convoy.rules.people import BlockTask, DropTask, RetryTask, ReviseTask
+from convoy.rules.people import BlockTask, DropTask
+from convoy.rules.retries import RetryTask, ReviseTask
+from convoy.rules.verdict import Checks
 from tests.convoy.room import due
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec

@@ -10,8 +10,8 @@ from convoy.model.work import Work
 from convoy.owed import Action, Begin
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
-from convoy.rules.observed import Checks
 from convoy.rules.turns import Turn, in_order, turns, unmet
+from convoy.rules.verdict import Checks
 from tests.convoy.room import BASE, due
 from tests.world.rules import NAME, Rules, made, sha, spec
 

@@ -8,7 +8,8 @@ from bot.dashboard.dashboard_source import LogHistory
 from convoy.events.people_events import ConvoyPaused, TaskTold
 from convoy.events.plan_events import TaskAdded
 from convoy.log.record import follow
-from convoy.rules.people import BlockTask, DropTask, RetryTask
+from convoy.rules.people import BlockTask, DropTask
+from convoy.rules.retries import RetryTask
 from convoy.views.history import (
     CONVOYS_KEPT,
     MOST_DECISIONS,

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import expect
 
-from convoy.rules.people import RetryTask
+from convoy.rules.retries import RetryTask
 from tests.dashboard.conftest import Opens
 from tests.dashboard.test_browser import busy
 from tests.world import browser as browsers

@@ -26,8 +26,8 @@ from convoy.rules.landing import (
     FailMerge,
     LandMerge,
 )
-from convoy.rules.people import RetryTask
 from convoy.rules.plans import PlanConvoy
+from convoy.rules.retries import RetryTask
 from convoy.rules.starting import StartTask
 from grite.remote import ensure_mirror
 from grite.wal import Log

@@ -27,8 +27,9 @@ from convoy.rules.landing import (
     waiting_to_merge,
 )
 from convoy.rules.observed import PullSeen
-from convoy.rules.people import BlockTask, DropTask, RetryConvoy, RetryTask
+from convoy.rules.people import BlockTask, DropTask, RetryConvoy
 from convoy.rules.plans import PlanConvoy
+from convoy.rules.retries import RetryTask
 from convoy.rules.starting import StartTask, start_waits
 from convoy.views.reasons import reasons, waits_for
 from grite.event import Event as GriteEvent

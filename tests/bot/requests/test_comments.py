@@ -5,8 +5,7 @@ import pytest
 from bot.door.inbox import Remark, Review
 from bot.requests.answers import MOST_LINE_CHARS
 from bot.text.convoy_comment import answer_lines
-from convoy.events.forge_actions import Answer
-from convoy.model.work import ANSWERS_SHOWN_MOST
+from convoy.events.forge_actions import ANSWERS_SHOWN_MOST, Answer
 from tests.bot.room import LIST, Room
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.graphql_nodes import MailedTexts

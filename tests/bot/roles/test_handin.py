@@ -16,7 +16,7 @@ from convoy.model.records import Usage
 from convoy.model.state import Task
 from convoy.owed import Begin, Collect
 from convoy.owed.owed import owed_actions
-from convoy.rules.people import RetryTask
+from convoy.rules.retries import RetryTask
 from tests.bot.hostile import Work
 from tests.bot.result_artifacts import result, zipped
 from tests.bot.room import EVERYBODY, NAME, SHELL, Room, room

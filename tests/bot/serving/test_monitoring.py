@@ -12,7 +12,8 @@ from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import FailMerge
-from convoy.rules.people import DropTask, RetryTask
+from convoy.rules.people import DropTask
+from convoy.rules.retries import RetryTask
 from tests.bot.serving.hosted_town import hosting
 from tests.documents.pages import ROOT
 from tests.world.forge import Town

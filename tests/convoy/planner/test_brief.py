@@ -2,13 +2,13 @@ from convoy.answers import MAP_CHARS, plan_brief, repository_map
 from convoy.model.records import EngineSpec, Usage
 from convoy.model.state import State
 from convoy.planner import Survey
-from convoy.planner.plan_reader import area_of_task, engine_records, strengths
+from convoy.planner.plan_reader import area_of_task, engine_records, strength
 from convoy.rules.ending import AcceptWork, LoseSession
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 FENCE = "data-0123456789abcdef"
-ENGINES = ("`default` (claude-code): good at design.", "`tests` (aider, gpt-4o).")
+ENGINES = {"tests": "(aider, gpt-4o).", "default": "(claude-code): good at design."}
 
 
 def test_the_brief_names_file_schema_engines_and_limit_and_fences_the_rest() -> None:
@@ -59,16 +59,16 @@ SHELL = EngineSpec(type="shell", args=("true",))
 
 
 def test_what_is_configured_goes_before_what_is_known() -> None:
-    engines = {
-        "default": EngineSpec(type="claude-code"),
-        "mine": SHELL,
-        "tests": EngineSpec(type="aider", model="gpt-4o", good_at="Tests."),
-    }
+    engines = (
+        EngineSpec(type="claude-code"),
+        SHELL,
+        EngineSpec(type="aider", model="gpt-4o", good_at="Tests."),
+    )
 
-    assert [*strengths(State(), engines)] == [
-        "`default` (claude-code): good at architecture, complex refactoring.",
-        "`mine` (shell).",
-        "`tests` (aider, gpt-4o): good at Tests.",
+    assert [strength(State(), engine) for engine in engines] == [
+        "(claude-code): good at architecture, complex refactoring.",
+        "(shell).",
+        "(aider, gpt-4o): good at Tests.",
     ]
 
 

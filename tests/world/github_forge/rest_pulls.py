@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
-from brat.forge.rest.rest_issues import REVIEWS
+from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments

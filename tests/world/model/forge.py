@@ -30,7 +30,7 @@ from convoy.rules.ending import (
     MakeChoice,
     RefuseWork,
 )
-from convoy.rules.observed import Check
+from convoy.rules.verdict import Check
 from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import CommentAdded, Event as GriteEvent
 from grite.push_answer import PushAnswer, RefAnswer

@@ -20,7 +20,8 @@ from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.work import TargetRules
 from convoy.rules import observed
-from convoy.rules.observed import Check, Mergeable
+from convoy.rules.observed import Mergeable
+from convoy.rules.verdict import Check
 from tests.world.model.forge import HEADS, Forge, Pull, Run, fact_in
 
 LOGIN = "brat[bot]"

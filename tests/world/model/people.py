@@ -34,8 +34,9 @@ from convoy.model import ids
 from convoy.model.records import Kind, Settings, TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.model.work import TargetRules, Work
-from convoy.rules.people import DropTask, RebaseWork, RetryConvoy, RetryTask, ReviseTask
+from convoy.rules.people import DropTask, RebaseWork, RetryConvoy
 from convoy.rules.plans import AddTask, AssignTask, LinkTask
+from convoy.rules.retries import RetryTask, ReviseTask
 from tests.world.model.bots import chosen, configurations, patterns, plans, which
 from tests.world.model.forge import HEADS, LOST, MAIN, Pull
 from tests.world.model.story import Story

@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 from convoy.events import Command
 from convoy.model import ids
 from convoy.model.records import Settings
-from convoy.rules.observed import Check
+from convoy.rules.verdict import Check
 from convoy.text import convoy_name
 from tests.world.model.bot import Bot
 from tests.world.model.forge import HEADS, MAIN, Forge
