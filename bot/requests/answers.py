@@ -45,9 +45,8 @@ from bot.requests.verb import (
 )
 from bot.requests.verb_table import BY_NAME, VERBS, clean_request, endpoint_of, parsed
 from bot.roles.bot_context import BotContext, BotDraft, allowance, usable_configuration
-from bot.text import pull_request_texts, replies
+from bot.text import phrase, pull_request_texts, replies
 from bot.text.convoy_comment import convoy_table, labels_key, wanted_labels
-from bot.text.phrases import phrase
 from bot.text.replies import Reply
 from bot.text.slash_commands import (
     FoundCommand,

@@ -168,7 +168,7 @@ async def start(
     from bot.door.inbox import StartRequest as Labelled
     from bot.roles import mayor
     from bot.roles.issue_intake import edited_since
-    from bot.text.phrases import phrase
+    from bot.text import phrase
 
     remark = context.asker.remark
     if remark is None:

@@ -19,9 +19,8 @@ from bot.forge.github import Right
 from bot.forge.payloads import Account, Reviewed
 from bot.repository.strangers_commits import ci_changes
 from bot.roles.bot_context import BotContext, BotDraft
-from bot.text import notices
+from bot.text import notices, phrase
 from bot.text.merge_texts import may_not_write
-from bot.text.phrases import phrase
 from bot.text.slash_commands import SlashCommand, slash_commands
 from convoy.events.hold_events import MergeWithdrawn
 from convoy.events.people_events import ApprovalVoided, ConvoyPaused

@@ -12,10 +12,9 @@ from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
 from bot.repository.draft import Draft
 from bot.roles.bot_context import BotContext, BotDraft, tried
-from bot.text import notices
+from bot.text import notices, phrase
 from bot.text.convoy_comment import LABELS
 from bot.text.notices import call_text
-from bot.text.phrases import phrase
 from bot.text.visible_text import code_span
 from convoy.events import copied
 from convoy.events.hold_events import (

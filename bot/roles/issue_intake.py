@@ -22,7 +22,7 @@ from bot.roles.bot_context import (
     trying,
     usable_configuration,
 )
-from bot.text.phrases import phrase
+from bot.text import phrase
 from bot.text.visible_text import clean_markdown
 from convoy import text as plaintext
 from convoy.events.plan_events import ConvoyRequested

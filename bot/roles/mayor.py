@@ -26,8 +26,7 @@ from bot.roles.bot_context import (
     usable_configuration,
 )
 from bot.settings.bot_settings import quota_refusal
-from bot.text import notices
-from bot.text.phrases import phrase
+from bot.text import notices, phrase
 from bot.text.slash_commands import mentioned
 from convoy.config import Config, ConfigError
 from convoy.events import copied

@@ -29,9 +29,8 @@ from bot.repository.strangers_commits import NoBundle, Patch, examined_patch
 from bot.roles import refinery, result_artifact
 from bot.roles.bot_context import BotContext, BotDraft
 from bot.roles.result_artifact import ARTIFACT, NEEDS_A_PERSON, Result, ResultArtifact
-from bot.text import merge_texts
+from bot.text import merge_texts, phrase
 from bot.text.merge_texts import DIFF_CHARS
-from bot.text.phrases import phrase
 from convoy.answers import ANSWERS, Answering, Question, Reply
 from convoy.events import AttemptCommand, copied
 from convoy.events.people_events import ConvoyPaused

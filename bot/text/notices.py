@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.forge.workflows import Exposure
-from bot.text.phrases import phrase
+from bot.text import phrase
 from bot.text.visible_text import code_span
 from convoy.events.hold_events import WorkTakenOut
 from convoy.gate import unallowed

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from bot.text.phrases import phrase
+from bot.text import phrase
 from bot.text.visible_text import code_span
 from convoy.model.records import Reaction
 from convoy.text import full_stop, posted

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bot.roles.issue_intake import TEXT_CHARS, fit_words
-from bot.text.phrases import phrase
+from bot.text import phrase
 from convoy.text import TITLE_CHARS
 from tests.bot.room import SHELL, Room, empty_room
 from tests.world.patience import patient

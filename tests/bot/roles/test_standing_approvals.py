@@ -4,7 +4,7 @@ import pytest
 
 from bot.loop.staging import stage
 from bot.repository.draft import Draft
-from bot.text.phrases import phrase
+from bot.text import phrase
 from convoy.events.people_events import ApprovePlan, TaskApproved
 from tests.bot.room import FILES, NAME, Room
 

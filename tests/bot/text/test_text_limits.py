@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 import bot
 from bot.requests.answers import convoy_comment
-from bot.text import replies
-from bot.text.phrases import PHRASES, phrase
+from bot.text import PHRASES, phrase, replies
 from bot.text.pull_request_texts import (
     check_views,
     convoy_pull_body,
