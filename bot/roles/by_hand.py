@@ -1,6 +1,6 @@
 """Looks at what people did by hand, and tells them once what it means; calls people."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
@@ -23,6 +23,7 @@ from convoy.events.hold_events import (
     NO_LABEL,
     BaseDeleted,
     BranchPushed,
+    BranchTaken,
     IssueClosed,
     IssueGone,
     MergeWithdrawn,
@@ -31,10 +32,11 @@ from convoy.events.hold_events import (
 from convoy.events.task_events import ConvoyFailed
 from convoy.gate import ci_files
 from convoy.model import ids
-from convoy.model.state import Convoy, State
+from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Push
 from convoy.owed import Call, Hear, HearPush, item_of
 from convoy.owed.gestures import gestures
+from convoy.rules import landing
 from convoy.rules.observed import IssueSeen, PullSeen
 from convoy.rules.people import CallPeople
 
@@ -52,10 +54,14 @@ PUSHED_FILES: Final = 200
 
 
 def hear_push(draft: BotDraft, action: HearPush) -> None:
-    """Keep what somebody pushed to a branch of ours, and ask who answers for it."""
+    """Go on from a mere update; keep what else was pushed, and ask who wants it."""
     name, number, commit = action.convoy, action.task, action.commit
     convoy = draft.state.convoys[name]
     task = convoy.task(number)
+    if onto := _taken_in(draft, convoy, task, commit):
+        draft.submit(copied(BranchPushed, action))
+        draft.submit(copied(BranchTaken, action, by="", onto=onto))
+        return
     tip = task.work.commit if task and task.work else convoy.tip or convoy.base
     patch = draft.bot.commits.examined(tip, commit, convoy.settings)
     pushed = Push(
@@ -73,6 +79,26 @@ def hear_push(draft: BotDraft, action: HearPush) -> None:
     )
     on = (task and task.pull) or convoy.issue
     _say_once(draft, convoy, f"push/{number}", text, on)
+
+
+def _taken_in(draft: BotDraft, convoy: Convoy, task: Task | None, commit: str) -> str:
+    """Return what a push merges of its pull request's base; empty: it adds more.
+
+    The base is the target, or for a task's branch the convoy's own.
+    """
+    base = ids.base_branch(convoy.name) if task else convoy.target
+    tip = draft.refs.get(ids.HEADS + base)
+    since, composer = landing.target_taken_in(convoy), draft.bot.composer
+    heads: Container[str] = convoy.tips
+    if tip is None or (task is not None and task.state != "needs-review"):
+        return ""
+    draft.bot.mirror.ensure([commit, tip, since])
+    if task is not None and task.work is not None:
+        made, since, heads = task.candidate, task.work.base, (task.work.commit,)
+        if made is not None and composer.is_ancestor(made.base, tip):
+            heads = (*heads, made.commit)
+    onto = composer.updated(commit, heads, tip)
+    return onto if onto and composer.is_ancestor(since, onto) else ""
 
 
 def hear(draft: BotDraft, action: Hear) -> None:
