@@ -90,6 +90,9 @@ class Issue(_Authored):
     updated_at: Moment | None = None
     state_reason: str | None = None
     sub_issues: int = at("sub_issues_summary", "total", default=0)
+    open_blockers: int | None = at(
+        "issue_dependencies_summary", "blocked_by", default=None
+    )
     blockers: int | None = at(
         "issue_dependencies_summary", "total_blocked_by", default=None
     )

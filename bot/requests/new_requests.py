@@ -62,6 +62,7 @@ async def listen(draft: BotDraft, parts: frozenset[str]) -> list[str]:
     if sweep:
         look = partial(keep_missed_issues, draft.bot, draft.state)
         await tried(draft.bot, ids.item("look", "mentions"), look)
+    if sweep or (draft.bot.memory.blocked and "issues" in parts):
         labels = partial(missed_labels, draft.bot)
         found = await tried(draft.bot, ids.item("look", "issues"), labels) or {}
         waiting = draft.bot.inbox.requests() | found
@@ -158,17 +159,23 @@ async def missed_labels(context: BotContext) -> dict[str, inbox.StartRequest]:
     known = {request.issue for request in context.inbox.requests().values()}
     found = {}
     labelled = await context.github.issues(labels=context.settings.label)
+    blocked = context.memory.blocked
     context.memory.unread = {
         issue.number: LabelledIssue(
             number=issue.number,
             title=shortened(clean(issue.title), TITLE_SHOWN),
             never=NO_LABEL if NO_LABEL in issue.label_names else "",
+            blocked_by=blocked.get(issue.number, ""),
         )
         for issue in labelled
     }
+    for number in blocked.keys() - context.memory.unread.keys():
+        del blocked[number]
     for issue in labelled:
         if issue.number in known or mayor.busy(context.mirror.state, issue.number):
             continue
+        if issue.number in blocked and issue.open_blockers:
+            continue  # its list tells that it still waits
         look = partial(_labelled_request, context, issue)
         request = await tried(context, ids.item("issue", issue.number), look)
         if request is not None:

@@ -71,6 +71,7 @@ async def accept(draft: BotDraft, request: StartRequest) -> None:
 async def start(draft: BotDraft, request: StartRequest, issue: Issue) -> None:
     """Put the request to the rules; if it is refused, say why on the issue."""
     refused: str | None = phrase("edited-issue")
+    draft.bot.memory.blocked.pop(request.issue, None)
     if not request.edited:
         refused = await begin(draft, request, issue)
     if refused is not None:
