@@ -35,6 +35,7 @@ from bot.roles.bot_context import (
     usable_configuration,
 )
 from bot.roles.issue_intake import edited_since
+from bot.text.phrases import phrase
 from bot.text.slash_commands import may_mention
 from convoy.config import Due, due
 from convoy.config.keys import ScheduleTable
@@ -215,9 +216,11 @@ async def land_labelled(draft: BotDraft) -> None:
         by = event.actor if event is not None else None
         if event is None or by is None or event.created_at is None:
             continue
-        if by.type == "Bot" and by.id not in config.trust.bots:
-            continue
         at = round(event.created_at.timestamp())
+        if by.type == "Bot" and by.id not in config.trust.bots:
+            text = phrase("unlisted-label", bot=by.login, id=by.id)
+            draft.say(issue.number, "unlisted", f"{issue.number}/{at}", text)
+            continue
         sign = ids.sign_key("merge-label", f"{issue.number}/{at}")
         asker = Asker(by=by.login, number=issue.number, sign=sign, on_pull=True)
         await answers.answer_requests(draft, asker, [Request("land")])

@@ -56,6 +56,8 @@ async def admitted(
     """
     title, text = request.title, request.text
     config = usable_configuration(context)
+    if request.bot and config and request.bot not in config.trust.bots:
+        return phrase("unlisted-label", bot=request.by, id=request.bot)
     # Trusted is what the requester or a writer wrote, or what no public can see.
     is_trusted = (
         (config is not None and config.trust.outsiders)
