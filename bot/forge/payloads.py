@@ -243,6 +243,11 @@ class Annotation(Payload):
     message: str | None = None
 
 
+class PendingDeployment(Payload):
+    reviewers: tuple[object, ...] = ()
+    """Those of whom one must approve it; empty: a timer or another rule ends alone."""
+
+
 class Artifact(Payload):
     id: int
     name: str
