@@ -188,6 +188,7 @@ class Pull(_Authored):
     merge_commit_sha: str | None = None
     """Of one that is not merged, the commit of a trial merge."""
     mergeable_state: str = "unknown"
+    merged_by: Account | None = None
 
 
 class Run(Payload):

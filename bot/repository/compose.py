@@ -269,19 +269,23 @@ class Composer:
         newest = ""
         for _ in range(_UPDATES_MOST):
             made = self._commit(work)
-            match [str(parent) for parent in made.parent_ids]:
-                case [onto, taken] if self.is_ancestor(taken, base):
-                    piece = Piece(base=taken, work=taken, onto=onto, message="", at=0)
+            said, parents = message_of(made), [str(each) for each in made.parent_ids]
+            match parents:
+                case [onto, taken] if text.inert(said) == said and (
+                    self.is_ancestor(taken, base) and self.is_merge(onto, taken, work)
+                ):
+                    newest, work = newest or taken, onto
                 case _:
                     return ""
-            merged, said = self.build("merge", piece), message_of(made)
-            is_mere = isinstance(merged, str) and self.same_tree(merged, work)
-            if not is_mere or text.inert(said) != said:
-                return ""
-            newest, work = newest or taken, onto
             if onto in heads:
                 return newest
         return ""
+
+    def is_merge(self, ours: str, theirs: str, made: str) -> bool:
+        """Whether a commit has the files that git makes of two."""
+        piece = Piece(base=theirs, work=theirs, onto=ours, message="", at=0)
+        merged = self.build("merge", piece)
+        return isinstance(merged, str) and self.same_tree(merged, made)
 
     def unresolved(self, piece: Piece) -> str:
         """Return a merge, with git's markers, of `onto` and what `work` changed."""

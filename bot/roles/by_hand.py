@@ -1,6 +1,7 @@
 """Looks at what people did by hand, and tells them once what it means; calls people."""
 
-from collections.abc import Container, Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Container, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
@@ -29,6 +30,7 @@ from convoy.events.hold_events import (
     MergeWithdrawn,
     WorkTakenOut,
 )
+from convoy.events.people_events import TaskApproved
 from convoy.events.task_events import ConvoyFailed
 from convoy.gate import ci_files
 from convoy.model import ids
@@ -37,7 +39,7 @@ from convoy.model.work import Push
 from convoy.owed import Call, Hear, HearPush, item_of
 from convoy.owed.gestures import gestures
 from convoy.rules import landing
-from convoy.rules.observed import IssueSeen, PullSeen
+from convoy.rules.observed import Checks, IssueSeen, PullSeen
 from convoy.rules.people import CallPeople
 
 
@@ -81,6 +83,44 @@ def hear_push(draft: BotDraft, action: HearPush) -> None:
     _say_once(draft, convoy, f"push/{number}", text, on)
 
 
+async def took_merge(
+    draft: BotDraft, action: HearPush, judged: Callable[[str], Awaitable[Checks]]
+) -> bool:
+    """Go on if a person merged a task's pull request as the gate and CI passed it.
+
+    The merge approves the work. Of any other merge, say why it is asked about.
+    """
+    convoy, commit, bot = draft.state.convoys[action.convoy], action.commit, draft.bot
+    for task in convoy.tasks:
+        work, number = task.work, task.pull
+        if number is None or work is None or task.state != "needs-review":
+            continue
+        pull = await bot.github.pulls.one(number)
+        by, head, tip = pull.merged_by, pull.head.sha, convoy.tip or convoy.base
+        if by is None or pull.merge_commit_sha != commit:
+            continue
+        await asyncio.to_thread(bot.mirror.ensure, [tip, head, commit])
+        heads = (work.commit, task.candidate and task.candidate.commit)
+        is_ours = head in heads and bot.composer.is_merge(tip, head, commit)
+        if by.type == "Bot" or not is_ours:
+            why = "it is no person's merge of the task's work alone"
+        elif convoy.settings.require_ci and (await judged(head)).verdict != "green":
+            why = f"CI is not green on {head[:10]}"
+        else:
+            approved = {"task": task.number, "commit": head, "by": by.login}
+            draft.submit(copied(TaskApproved, action, **approved))
+            settle = {"task": task.number, "work": work.commit, "landed": commit}
+            refused = draft.submit(copied(landing.SettleEmpty, action, **settle))
+            why = refused.why if refused is not None else ""
+        text = phrase("merged-but" if why else "merged", by=by.login, why=why)
+        _say_once(draft, convoy, f"merged/{task.number}", text, number)
+        if not why:
+            draft.submit(copied(BranchPushed, action))
+            draft.submit(copied(BranchTaken, action, by=""))
+        return not why
+    return False
+
+
 def _taken_in(draft: BotDraft, convoy: Convoy, task: Task | None, commit: str) -> str:
     """Return what a push merges of its pull request's base; empty: it adds more.
 
@@ -94,9 +134,7 @@ def _taken_in(draft: BotDraft, convoy: Convoy, task: Task | None, commit: str) -
         return ""
     draft.bot.mirror.ensure([commit, tip, since])
     if task is not None and task.work is not None:
-        made, since, heads = task.candidate, task.work.base, (task.work.commit,)
-        if made is not None and composer.is_ancestor(made.base, tip):
-            heads = (*heads, made.commit)
+        since, heads = task.work.base, (task.work.commit,)
     onto = composer.updated(commit, heads, tip)
     return onto if onto and composer.is_ancestor(since, onto) else ""
 

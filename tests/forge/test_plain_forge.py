@@ -7,7 +7,7 @@ from tests.world.receiver import receiving
 
 NOT_HERE = {
     *("sub_issues", "blockers", "open_blockers", "mergeable_state"),
-    *("assignee", "assigner"),
+    *("assignee", "assigner", "merged_by"),
     *("pull_request", "suite", "maintains"),
 }
 """What only GitHub has, and what only some answers have: each has a default."""
