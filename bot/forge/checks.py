@@ -50,7 +50,7 @@ https://docs.github.com/actions/reference/workflows-and-actions/events-that-trig
 """
 _EMPTY: Final = frozenset({"success", "skipped", "neutral", None})
 """Conclusions of a run without jobs that say nothing."""
-_APPROVE: Final = "run {} waits for approval or the timer of its environment: {}"
+_APPROVE: Final = "run {} waits for approval of its environment: {}"
 NO_STEP: Final = (
     "it failed before its first step, as a job does whose environment keeps "
     f"brat/queue/** out: {ONLY_MAIN}"
@@ -107,7 +107,6 @@ def _check_of(run: payloads.Run) -> Check:
         name=run.file.rpartition("/")[2],
         status=run.status or "",
         conclusion=run.conclusion,
-        text=_APPROVE.format(run.id, run.html_url) if run.status == WAITING else "",
     )
 
 
@@ -165,7 +164,7 @@ class Ci(Part):
             if run.event in JUDGING:
                 jobs |= await self._jobs(run)
             if run.status == WAITING:
-                jobs[run.id] = _check_of(run)
+                jobs[run.id] = replace(_check_of(run), text=await self._awaited(run))
         url = f"{self._repo}/commits/{commit}/check-runs?per_page=100"
         shown = await self._rest.all(payloads.CheckRun, url, "check_runs")
         ours: set[int] = set()
@@ -271,6 +270,18 @@ class Ci(Part):
                 text=said,
             )
         return found
+
+    async def _awaited(self, run: payloads.Run) -> str:
+        """Return that a person must approve a waiting run; empty: it goes on alone.
+
+        https://docs.github.com/rest/actions/workflow-runs#get-pending-deployments-for-a-workflow-run
+        """
+        url = f"{self._repo}/actions/runs/{run.id}/pending_deployments"
+        with HIDDEN:
+            found = await self._rest.all(payloads.PendingDeployment, url)
+            if not any(one.reviewers for one in found):
+                return ""
+        return _APPROVE.format(run.id, run.html_url)
 
     async def _marked(self, job: payloads.Job) -> str:
         """Return what the forge says of a job that no runner took; empty: nothing.

@@ -104,9 +104,13 @@ class TaskRuns(Part):
             await self._rest.write("POST", f"{self._repo}/actions/runs/{run}/{word}")
 
     async def artifact(self, run: int, name: str) -> bytes | None:
-        """Return a run's artifact, of at most `ARTIFACT_BYTES`; None: it has none."""
+        """Return a run's artifact, of at most `ARTIFACT_BYTES`; None: it has none.
+
+        Of several with the name, which attempts of the run have left, it is the newest.
+        """
         url = f"{self._repo}/actions/runs/{run}/artifacts?per_page=100"
-        async for artifact in self._rest.each(payloads.Artifact, url, "artifacts"):
+        listed = await self._rest.all(payloads.Artifact, url, "artifacts")
+        for artifact in sorted(listed, key=lambda one: -one.id):
             if artifact.name == name and not artifact.expired:
                 if artifact.size_in_bytes > ARTIFACT_BYTES:
                     said = f"the artifact of run {run} exceeds {ARTIFACT_BYTES} bytes"

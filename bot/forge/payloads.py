@@ -90,6 +90,9 @@ class Issue(_Authored):
     updated_at: Moment | None = None
     state_reason: str | None = None
     sub_issues: int = at("sub_issues_summary", "total", default=0)
+    open_blockers: int | None = at(
+        "issue_dependencies_summary", "blocked_by", default=None
+    )
     blockers: int | None = at(
         "issue_dependencies_summary", "total_blocked_by", default=None
     )
@@ -185,6 +188,7 @@ class Pull(_Authored):
     merge_commit_sha: str | None = None
     """Of one that is not merged, the commit of a trial merge."""
     mergeable_state: str = "unknown"
+    merged_by: Account | None = None
 
 
 class Run(Payload):
@@ -238,6 +242,11 @@ class Job(Payload):
 
 class Annotation(Payload):
     message: str | None = None
+
+
+class PendingDeployment(Payload):
+    reviewers: tuple[object, ...] = ()
+    """Those of whom one must approve it; empty: a timer or another rule ends alone."""
 
 
 class Artifact(Payload):

@@ -109,7 +109,7 @@ async def _checks(
             if known is not None:
                 found[commit] = known
             if known is None or (again and known.verdict not in ("green", "red")):
-                look = partial(_judged, context, convoy, commit)
+                look = partial(judged, context, convoy, commit)
                 if new := await tried(context, ids.item("check", commit), look):
                     is_old = known is not None and known.verdict == new.verdict
                     if known and new.verdict == "pending" and new.text:
@@ -119,7 +119,7 @@ async def _checks(
     return found
 
 
-async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
+async def judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
     """Return the verdict on a commit.
 
     Asks for runs before checks: if no run is under way, all checks have been reported.

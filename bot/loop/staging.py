@@ -13,6 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.loop.observe import judged
 from bot.repository.draft import Draft
 from bot.requests import answers
 from bot.roles import by_hand, deacon, mayor, refinery, witness
@@ -131,6 +132,9 @@ async def may_still(draft: BotDraft, action: actions.Staged, known: set[str]) ->
     match action:
         case actions.Begin() if action.task:
             return await may_start(draft, action, known)
+        case actions.HearPush(task=0):
+            look = partial(judged, draft.bot, draft.state.convoys[action.convoy])
+            return not await by_hand.took_merge(draft, action, look)
         case actions.Align():
             return await by_hand.is_wanted(draft, action.convoy)
         case actions.Land():

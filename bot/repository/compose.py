@@ -21,7 +21,7 @@ import codecs
 import math
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -48,6 +48,7 @@ _FORM: Final = ("-z", "--name-only", "--no-messages", "--allow-unrelated-histori
 _CONFLICTS: Final = 1
 _CONFLICTS_MOST: Final = 1_000
 _DAY_S: Final = 24 * 3_600
+_UPDATES_MOST: Final = 20
 _ATTRIBUTES_BYTES: Final = 100_000
 """Bytes; a longer file of attributes is left alone."""
 _MERGED_BYTES: Final = 100_000
@@ -260,6 +261,32 @@ class Composer:
             case "rebase":
                 return self._rebase(piece)
 
+    def updated(self, work: str, heads: Container[str], base: str) -> str:
+        """Return what of `base` a commit merges into a head; empty: it adds more.
+
+        The forge's button "Update branch" may have been pressed several times.
+        """
+        newest = ""
+        for _ in range(_UPDATES_MOST):
+            made = self._commit(work)
+            said, parents = message_of(made), [str(each) for each in made.parent_ids]
+            match parents:
+                case [onto, taken] if text.inert(said) == said and (
+                    self.is_ancestor(taken, base) and self.is_merge(onto, taken, work)
+                ):
+                    newest, work = newest or taken, onto
+                case _:
+                    return ""
+            if onto in heads:
+                return newest
+        return ""
+
+    def is_merge(self, ours: str, theirs: str, made: str) -> bool:
+        """Whether a commit has the files that git makes of two."""
+        piece = Piece(base=theirs, work=theirs, onto=ours, message="", at=0)
+        merged = self.build("merge", piece)
+        return isinstance(merged, str) and self.same_tree(merged, made)
+
     def unresolved(self, piece: Piece) -> str:
         """Return a merge, with git's markers, of `onto` and what `work` changed."""
         bot = _bot(piece.at)
@@ -360,9 +387,10 @@ class Composer:
         tree = self._merged_tree(piece, piece.base, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author = author_of(self._commit(piece.work))
         commits = self._commits(piece.base, piece.work)
-        said = [message_of(commit) for commit in commits]
+        own = [each for each in commits if len(each.parent_ids) == 1]
+        author = author_of(own[-1] if own else self._commit(piece.work))
+        said = [message_of(commit) for commit in own]
         told = text.squashed(piece.message, said)
         return self._write(author, _bot(piece.at), told, tree, [piece.onto])
 
@@ -371,11 +399,11 @@ class Composer:
 
         Where it is judged again, the candidate is another commit of the same files.
         """
-        if piece.base == piece.onto and not piece.is_again:
-            return piece.work
         commits = self._commits(piece.base, piece.work)
         if any(len(commit.parent_ids) != 1 for commit in commits):
             return self._squash(piece)  # a merge cannot be replayed without loss
+        if piece.base == piece.onto and not piece.is_again:
+            return piece.work
         onto = piece.onto
         for commit in commits:
             parent = str(commit.parent_ids[0])

@@ -35,6 +35,7 @@ from bot.roles.bot_context import (
     usable_configuration,
 )
 from bot.roles.issue_intake import edited_since
+from bot.text import phrase
 from bot.text.slash_commands import may_mention
 from convoy.config.keys import ScheduleTable
 from convoy.config.schedules import Due, due
@@ -62,6 +63,7 @@ async def listen(draft: BotDraft, parts: frozenset[str]) -> list[str]:
     if sweep:
         look = partial(keep_missed_issues, draft.bot, draft.state)
         await tried(draft.bot, ids.item("look", "mentions"), look)
+    if sweep or (draft.bot.memory.blocked and "issues" in parts):
         labels = partial(missed_labels, draft.bot)
         found = await tried(draft.bot, ids.item("look", "issues"), labels) or {}
         waiting = draft.bot.inbox.requests() | found
@@ -158,17 +160,23 @@ async def missed_labels(context: BotContext) -> dict[str, inbox.StartRequest]:
     known = {request.issue for request in context.inbox.requests().values()}
     found = {}
     labelled = await context.github.issues(labels=context.settings.label)
+    blocked = context.memory.blocked
     context.memory.unread = {
         issue.number: LabelledIssue(
             number=issue.number,
             title=shortened(clean(issue.title), TITLE_SHOWN),
             never=NO_LABEL if NO_LABEL in issue.label_names else "",
+            blocked_by=blocked.get(issue.number, ""),
         )
         for issue in labelled
     }
+    for number in blocked.keys() - context.memory.unread.keys():
+        del blocked[number]
     for issue in labelled:
         if issue.number in known or mayor.busy(context.mirror.state, issue.number):
             continue
+        if issue.number in blocked and issue.open_blockers:
+            continue  # its list tells that it still waits
         look = partial(_labelled_request, context, issue)
         request = await tried(context, ids.item("issue", issue.number), look)
         if request is not None:
@@ -208,9 +216,11 @@ async def land_labelled(draft: BotDraft) -> None:
         by = event.actor if event is not None else None
         if event is None or by is None or event.created_at is None:
             continue
-        if by.type == "Bot" and by.id not in config.trust.bots:
-            continue
         at = round(event.created_at.timestamp())
+        if by.type == "Bot" and by.id not in config.trust.bots:
+            text = phrase("unlisted-label", bot=by.login, id=by.id)
+            draft.say(issue.number, "unlisted", f"{issue.number}/{at}", text)
+            continue
         sign = ids.sign_key("merge-label", f"{issue.number}/{at}")
         asker = Asker(by=by.login, number=issue.number, sign=sign, on_pull=True)
         await answers.answer_requests(draft, asker, [Request("land")])

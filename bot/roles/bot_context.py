@@ -290,6 +290,8 @@ class ProcessMemory:
     """The waiting comments to which this process has reacted with eyes."""
     unread: dict[int, LabelledIssue] = field(default_factory=dict)
     """The issues that asked for a convoy at the last look, by number."""
+    blocked: dict[int, str] = field(default_factory=dict)
+    """By labelled issue that waits for other issues, their addresses."""
     labelled: dict[str, int] = field(default_factory=dict)
     """By key in `shown`, when labels were last set, unix ms."""
     answers: AnswerBudget = field(default_factory=AnswerBudget)

@@ -1,6 +1,7 @@
 """Looks at what people did by hand, and tells them once what it means; calls people."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Container, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
@@ -21,20 +22,24 @@ from convoy.events.hold_events import (
     NO_LABEL,
     BaseDeleted,
     BranchPushed,
+    BranchTaken,
     IssueClosed,
     IssueGone,
     MergeWithdrawn,
     WorkTakenOut,
 )
+from convoy.events.people_events import TaskApproved
 from convoy.events.task_events import ConvoyFailed
 from convoy.gate import ci_files
 from convoy.model import ids
-from convoy.model.state import Convoy, State
+from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Push
 from convoy.owed import Call, Hear, HearPush, item_of
 from convoy.owed.gestures import gestures
+from convoy.rules import landing
 from convoy.rules.calls import CallPeople
 from convoy.rules.observed import IssueSeen, PullSeen
+from convoy.rules.verdict import Checks
 
 
 async def is_wanted(draft: BotDraft, convoy: str) -> bool:
@@ -50,10 +55,14 @@ PUSHED_FILES: Final = 200
 
 
 def hear_push(draft: BotDraft, action: HearPush) -> None:
-    """Keep what somebody pushed to a branch of ours, and ask who answers for it."""
+    """Go on from a mere update; keep what else was pushed, and ask who wants it."""
     name, number, commit = action.convoy, action.task, action.commit
     convoy = draft.state.convoys[name]
     task = convoy.task(number)
+    if onto := _taken_in(draft, convoy, task, commit):
+        draft.submit(copied(BranchPushed, action))
+        draft.submit(copied(BranchTaken, action, by="", onto=onto))
+        return
     tip = task.work.commit if task and task.work else convoy.tip or convoy.base
     patch = draft.bot.commits.examined(tip, commit, convoy.settings)
     pushed = Push(
@@ -71,6 +80,62 @@ def hear_push(draft: BotDraft, action: HearPush) -> None:
     )
     on = (task and task.pull) or convoy.issue
     _say_once(draft, convoy, f"push/{number}", text, on)
+
+
+async def took_merge(
+    draft: BotDraft, action: HearPush, judged: Callable[[str], Awaitable[Checks]]
+) -> bool:
+    """Go on if a person merged a task's pull request as the gate and CI passed it.
+
+    The merge approves the work. Of any other merge, say why it is asked about.
+    """
+    convoy, commit, bot = draft.state.convoys[action.convoy], action.commit, draft.bot
+    for task in convoy.tasks:
+        work, number = task.work, task.pull
+        if number is None or work is None or task.state != "needs-review":
+            continue
+        pull = await bot.github.pulls.one(number)
+        by, head, tip = pull.merged_by, pull.head.sha, convoy.tip or convoy.base
+        if by is None or pull.merge_commit_sha != commit:
+            continue
+        await asyncio.to_thread(bot.mirror.ensure, [tip, head, commit])
+        heads = (work.commit, task.candidate and task.candidate.commit)
+        is_ours = head in heads and bot.composer.is_merge(tip, head, commit)
+        if by.type == "Bot" or not is_ours:
+            why = "it is no person's merge of the task's work alone"
+        elif convoy.settings.require_ci and (await judged(head)).verdict != "green":
+            why = f"CI is not green on {head[:10]}"
+        else:
+            approved = {"task": task.number, "commit": head, "by": by.login}
+            draft.submit(copied(TaskApproved, action, **approved))
+            settle = {"task": task.number, "work": work.commit, "landed": commit}
+            refused = draft.submit(copied(landing.SettleEmpty, action, **settle))
+            why = refused.why if refused is not None else ""
+        text = phrase("merged-but" if why else "merged", by=by.login, why=why)
+        _say_once(draft, convoy, f"merged/{task.number}", text, number)
+        if not why:
+            draft.submit(copied(BranchPushed, action))
+            draft.submit(copied(BranchTaken, action, by=""))
+        return not why
+    return False
+
+
+def _taken_in(draft: BotDraft, convoy: Convoy, task: Task | None, commit: str) -> str:
+    """Return what a push merges of its pull request's base; empty: it adds more.
+
+    The base is the target, or for a task's branch the convoy's own.
+    """
+    base = ids.base_branch(convoy.name) if task else convoy.target
+    tip = draft.refs.get(ids.HEADS + base)
+    since, composer = landing.target_taken_in(convoy), draft.bot.composer
+    heads: Container[str] = convoy.tips
+    if tip is None or (task is not None and task.state != "needs-review"):
+        return ""
+    draft.bot.mirror.ensure([commit, tip, since])
+    if task is not None and task.work is not None:
+        since, heads = task.work.base, (task.work.commit,)
+    onto = composer.updated(commit, heads, tip)
+    return onto if onto and composer.is_ancestor(since, onto) else ""
 
 
 def hear(draft: BotDraft, action: Hear) -> None:

@@ -23,7 +23,7 @@ from bot.roles.bot_context import (
     usable_configuration,
 )
 from bot.text import phrase
-from bot.text.visible_text import clean_markdown
+from bot.text.visible_text import clean_markdown, code_span
 from convoy import text as plaintext
 from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
@@ -56,6 +56,8 @@ async def admitted(
     """
     title, text = request.title, request.text
     config = usable_configuration(context)
+    if request.bot and config and request.bot not in config.trust.bots:
+        return phrase("unlisted-label", bot=request.by, id=request.bot)
     # Trusted is what the requester or a writer wrote, or what no public can see.
     is_trusted = (
         (config is not None and config.trust.outsiders)
@@ -242,7 +244,8 @@ async def waits_for_others(context: BotContext, state: State, issue: Issue) -> s
             return phrase("taken", task=task.number, issue=convoy.issue)
     blockers = await context.github.sub_issues.blocking(issue) if issue.blockers else ()
     if opened := [_address(each) for each in blockers if each.state == "open"]:
-        return phrase("blocked", blockers=", ".join(opened))
+        by = context.memory.blocked[issue.number] = ", ".join(opened)
+        return phrase("blocked", blockers=by, label=code_span(context.settings.label))
     return ""
 
 
@@ -348,11 +351,13 @@ async def _open_issue(
 async def refuse(context: BotContext, request: StartRequest, why: str) -> None:
     """Say why nothing will happen, once, and take the label off.
 
+    It stays where the issue waits only for others.
     Who opens more issues than are answered gets no word for the rest of the hour.
     """
     if why != phrase("asked-above"):
         await tell_requester(context, request, f"denied:{request.issue}", why)
-    if request.trigger == "label":
+    waits = request.issue in context.memory.blocked
+    if request.trigger == "label" and not waits:
         label = context.settings.label
         await context.github.relabel(request.issue, set(), {label})
         context.memory.unread.pop(request.issue, None)

@@ -70,6 +70,7 @@ async def accept(draft: BotDraft, request: StartRequest) -> None:
 async def start(draft: BotDraft, request: StartRequest, issue: Issue) -> None:
     """Put the request to the rules; if it is refused, say why on the issue."""
     refused: str | None = phrase("edited-issue")
+    draft.bot.memory.blocked.pop(request.issue, None)
     if not request.edited:
         refused = await begin(draft, request, issue)
     if refused is not None:
@@ -202,11 +203,11 @@ def _heeded(draft: BotDraft, request: StartRequest) -> bool:
     """Whether the configuration lets this request count; others get no answer."""
     config = usable_configuration(draft.bot)
     if config is None:
-        return request.trigger == "label" and not request.bot  # it is told of the fault
-    if request.bot and request.bot not in config.trust.bots:
-        return False
+        return request.trigger == "label"  # it is told of the fault
     if request.trigger == "label":
         return True
+    if request.bot and request.bot not in config.trust.bots:
+        return False
     if any(of.issue == request.issue for _, of in draft.state.convoys.summaries()):
         return False
     if request.trigger == "assignee":

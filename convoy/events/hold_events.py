@@ -17,7 +17,7 @@ from convoy.events.forge_actions import ActionIntended, pull_wanted
 from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
 from convoy.model.state import Convoy, ConvoyState, Moment, State, Task, change_part
-from convoy.model.work import Gesture, Push, TakenOut
+from convoy.model.work import Gesture, Push, TakenOut, TargetSync
 
 
 class _PartEvent(ConvoyEvent, AboutTask, frozen=True, kw_only=True):
@@ -316,12 +316,20 @@ class BranchPushed(_PartEvent, frozen=True, kw_only=True, tag="base.pushed"):
 
 
 class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
-    """A person accepted what was pushed to a branch of the convoy, so it lands too."""
+    """What was pushed to a branch of the convoy was accepted, so it lands too."""
 
-    SAYS = "{by} accepted the push of {commit:short} to {branch}."
+    SAYS = "{sponsor} accepted the push of {commit:short} to {branch}."
     task: int = 0
     commit: str
     by: str
+    """Who answers for it; empty: it adds nothing that somebody must answer for."""
+    onto: str = ""
+    """The commit of its pull request's base that it merges in, and nothing else; empty:
+    it is another push."""
+
+    @property
+    def sponsor(self) -> str:
+        return self.by or "brat"
 
     def decide(self, state: State) -> Events:
         """Go on from the commit, which may be abbreviated.
@@ -337,7 +345,11 @@ class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         if not self.task:
-            return replace(convoy, tip=self.commit, pushed=None, put_back_by=self.by)
+            taken = TargetSync(target=self.onto, at=now.at)
+            sync = taken if self.onto else convoy.sync
+            by = self.by or convoy.put_back_by
+            changed = replace(convoy, tip=self.commit, pushed=None, put_back_by=by)
+            return replace(changed, sync=sync)
         task = convoy.task(self.task)
         if task is None or task.work is None or task.pushed is None:
             return convoy
@@ -345,6 +357,7 @@ class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
         made = replace(
             work,
             commit=self.commit,
+            base=self.onto or work.base,
             files=tuple(sorted({*work.files, *pushed.files})),
             ci_files=tuple(sorted({*work.ci_files, *pushed.ci_files})),
             log=now.commit,
@@ -355,8 +368,8 @@ class BranchTaken(_PartEvent, frozen=True, kw_only=True, tag="base.taken"):
             tips=task.left_at(self.commit).tips,
             work=made,
             pushed=None,
-            put_back_by=self.by,
-            approvals=(),
+            put_back_by=self.by or task.put_back_by,
+            approvals=task.approvals if self.onto else (),
             candidate=None,
         )
 

@@ -359,6 +359,8 @@ class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
     """The branch holds all that a task's work changes: nothing is left to land."""
 
     work: str
+    landed: str = ""
+    """The commit as which a person merged it; empty: something else brought it."""
 
     def decide(self, state: State) -> Events:
         convoy, task = self.task_in(state, "needs-review")
@@ -366,7 +368,8 @@ class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
             raise Refusal(f"the work of task {task.number} has changed")
         if waits := kept_from_landing(convoy, task):
             raise Refusal(f"task {task.number} is waiting for {waits}")
-        merged = TaskMerged(convoy=convoy.name, task=task.number, why=HELD_ALREADY)
+        why = "" if self.landed else HELD_ALREADY
+        merged = copied(TaskMerged, self, commit=self.landed or None, why=why)
         return (merged, *convoy_next(convoy, replace(task, state="merged")))
 
 

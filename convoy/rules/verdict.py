@@ -31,8 +31,9 @@ _SAID: Final = {
 }
 """What is said of a conclusion instead of its name."""
 WAITING: Final = "waiting"
-"""The status of a job, and of its run, that starts only once a person approves it.
+"""The status of a job, and of its run, that its environment keeps from starting.
 
+Its text says so where a person has to approve it; a timer ends by itself.
 https://docs.github.com/actions/how-tos/deploy/configure-and-manage-deployments/review-deployments
 """
 REQUIRE: Final = (
@@ -178,11 +179,12 @@ def judge(
         return _against("lost", names, lost)
     is_over = not running and all(check.has_passed for check in newest)
     lacking = sorted(set(required) - set(names)) if is_over else []
-    text = "\n".join(c.text for c in reported if c.status == WAITING and c.text)
-    more = running or bool(text)
+    waiting = [check for check in reported if check.status == WAITING]
+    text = "\n".join(check.text for check in waiting if check.text)
+    more = running or bool(waiting)
     if running or any(c.status not in ("completed", WAITING) for c in newest):
         text = ""
-    if lacking and not text:
+    if lacking and not (text or waiting):
         have = sorted({each.name for each in reported if not each.is_own(own_app)})
         others = f" (reported: {', '.join(have[:5])})" if have else ""
         skips = {each.name for each in reported if each.conclusion == "skipped"}

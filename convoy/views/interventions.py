@@ -342,6 +342,8 @@ class LabelledIssue(Struct, frozen=True, kw_only=True):
     title: str
     never: str = ""
     """The label that tells brat to ignore it; empty: it has none."""
+    blocked_by: str = ""
+    """The open issues that it waits for; empty: none that is known."""
 
 
 def unread_issues(
@@ -360,9 +362,12 @@ def unread_issues(
             reason = f"brat will try again: {aside.why}"
         if issue.never:
             reason = f"its label {issue.never} tells brat to ignore it"
+        why = f"{name} has not been read yet: {reason}"
+        if issue.blocked_by:
+            why = f"{name} is blocked by {issue.blocked_by}, and starts when they close"
         yield Intervention(
             kind="issue_next" if reason == SOON else "unread_issue",
             issue=number,
-            why=f"{name} has not been read yet: {reason}",
+            why=why,
             commands=() if issue.never else commands,
         )

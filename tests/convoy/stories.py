@@ -180,6 +180,8 @@ def ended_by_hand() -> Rules:
         hold_events.BranchReturned(convoy=NAME),
         hold_events.BranchPushed(convoy=NAME, commit=sha("c")),
         hold_events.BranchTaken(convoy=NAME, commit=sha("c"), by="ann"),
+        hold_events.BranchPushed(convoy=NAME, commit=sha("d")),
+        hold_events.BranchTaken(convoy=NAME, commit=sha("d"), by="", onto=sha("1")),
     )
     return rules.do(hold_events.IssueGone(convoy=NAME, issue=7, how="deleted"))
 

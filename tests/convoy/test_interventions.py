@@ -157,11 +157,13 @@ def test_an_issue_waits_until_a_convoy_works_on_it_and_it_is_said_why() -> None:
         LabelledIssue(number=90, title="Spell words"),
         LabelledIssue(number=91, title="Refused"),
         LabelledIssue(number=92, title="Never", never="brat:no"),
+        LabelledIssue(number=93, title="Later", blocked_by="you/app#9"),
     )
 
     soon, *_ = unread_issues(issues, rules.state, UP)
     told = [
-        each.why.partition("yet: ")[2] for each in unread_issues(issues, rules.state)
+        each.why.partition("yet: ")[2] or each.why
+        for each in unread_issues(issues, rules.state)
     ]
 
     assert (soon.kind, soon.issue, soon.commands) == ("unread_issue", 90, UP)
@@ -173,6 +175,7 @@ def test_an_issue_waits_until_a_convoy_works_on_it_and_it_is_said_why() -> None:
         "the loop will pick it up next",
         "brat will try again: the forge says no",
         "its label brat:no tells brat to ignore it",
+        "issue #93 'Later' is blocked by you/app#9, and starts when they close",
     ]
 
 

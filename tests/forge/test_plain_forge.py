@@ -6,8 +6,8 @@ from tests.world.forge import REPO, Town
 from tests.world.receiver import receiving
 
 NOT_HERE = {
-    *("sub_issues", "blockers", "mergeable_state"),
-    *("assignee", "assigner"),
+    *("sub_issues", "blockers", "open_blockers", "mergeable_state"),
+    *("assignee", "assigner", "merged_by"),
     *("pull_request", "suite", "maintains"),
 }
 """What only GitHub has, and what only some answers have: each has a default."""

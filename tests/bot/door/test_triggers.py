@@ -144,3 +144,5 @@ async def test_another_bots_label_counts_only_by_its_number(
         await here.loop.tick()
 
         assert len(here.convoys()) == known
+        assert any("4711, in `bots`" in each for each in here.spoken()) != known
+        assert here.labels(issue).isdisjoint({"brat"})

@@ -92,6 +92,15 @@ async def test_an_artifact_that_is_absent_or_too_large_is_not_read(
     assert len(forge.calls) == 2
 
 
+async def test_of_artifacts_with_one_name_the_newest_counts(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    holds(forge, kept(1), kept(3), kept(2), kept(4, "logs"), kept(5, expired=True))
+    forge.get(f"{REPO}/actions/artifacts/3/zip").respond(content=b"zip")
+
+    assert await github.runs.artifact(5, "brat-result") == b"zip"
+
+
 async def test_the_newest_status_of_each_context_is_read_as_a_check(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -191,8 +200,9 @@ async def test_brats_own_jobs_are_no_checks_and_runs_that_wait_for_approval_none
     assert (seen.verdict, seen.names) == ("green", ("unit",))
 
 
-APPROVE = "run 5 waits for approval or the timer of its environment: https://here/5"
-WAITS = {"status": "waiting"}
+APPROVE = "run 5 waits for approval of its environment: https://here/5"
+WAITS: dict[str, object] = {"status": "waiting"}
+TIMED = WAITS | {"reviewers": []}
 KEPT_OUT = {"conclusion": "failure", "steps": []}
 NO_STEP = f"deploy: {checks.NO_STEP}"
 BILL = "The job was not started because recent account payments have failed"
@@ -203,6 +213,9 @@ RULES = "Branch x is not allowed to deploy due to environment protection rules."
     ((), WAITS, ("pending", APPROVE)),
     (("e2e",), WAITS, ("pending", APPROVE)),
     (("unit",), WAITS, ("green", "")),
+    ((), TIMED, ("pending", "")),
+    (("e2e",), TIMED, ("pending", "")),
+    (("unit",), TIMED, ("green", "")),
     ((), KEPT_OUT, ("broken", NO_STEP)),
     ((), KEPT_OUT | {"marks": RULES}, ("broken", NO_STEP)),
     ((), KEPT_OUT | {"marks": BILL}, ("broken", f"deploy: {BILL}")),
@@ -219,6 +232,9 @@ async def test_a_job_that_a_person_must_let_run_says_so(
     runs = (ran(5, status=status, html_url="https://here/5"),)
     shows(forge, UNIT, UNIT | {"id": 32, "name": "deploy"} | deploy)
     forge.get(f"{REPO}/commits/{COMMIT}/statuses").respond(json=[])
+    asked = forge.get(f"{REPO}/actions/runs/5/pending_deployments")
+    reviewers = deploy.get("reviewers", [{"type": "User"}])
+    asked.respond(json=[{"wait_timer": 30, "reviewers": reviewers}])
     if "steps" in deploy:
         marks(forge, 32, deploy.get("marks"))
 

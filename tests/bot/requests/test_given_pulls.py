@@ -401,6 +401,19 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
     assert said == (gesture != "label")
 
 
+@pytest.mark.room(CI, labelled=False)
+async def test_a_label_of_a_bot_that_is_not_listed_is_told_of_once(here: Room) -> None:
+    number = await opened(here, "more", {"more.py": b"more\n"})
+    bot = here.let_in("helper[bot]")
+    path = f"issues/{number}/labels"
+    await here.asked("POST", path, {"labels": ["brat:merge"]}, by=bot)
+    await here.swept(3)
+
+    assert not here.state.convoys
+    [said] = [each for each in here.spoken() if "ignores labels" in each]
+    assert f"{bot} sets" in said
+
+
 @pytest.mark.parametrize("delivered", [True, False], ids=["delivery", "look"])
 @pytest.mark.room(CI, labelled=False)
 async def test_the_label_says_it_too_by_a_delivery_or_found_by_a_look(

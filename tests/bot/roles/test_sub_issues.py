@@ -78,6 +78,47 @@ async def test_what_a_task_covers_or_an_open_issue_blocks_gets_no_convoy(
     assert said.count(f"This issue is blocked by {REPO}#{part}.") == 1
 
 
+@pytest.mark.parametrize("heard", ["delivery", "sweep", "later"])
+async def test_a_blocked_issue_begins_by_itself_when_the_last_blocker_closes(
+    tmp_path: Path, heard: str
+) -> None:
+    """Heard by a delivery, by looking, or by a bot that was down meanwhile."""
+    asked: list[str] = []
+    async with (
+        room(
+            tmp_path,
+            WORK,
+            roles=("mayor",),
+            labelled=False,
+            delivered=heard == "delivery",
+            extend=github,
+            observe=lambda seen: asked.append(f"{seen.method} {seen.path}"),
+        ) as here,
+        AsyncExitStack() as processes,
+    ):
+        blockers = [await here.person.open_issue(name, "Do it.") for name in "ab"]
+        for number in blockers:
+            await blocked(here, here.issue, number)
+        await here.person.relabel(here.issue, {"brat"}, set())
+        await here.until(lambda: len(here.spoken()) == 1)
+        await here.swept()
+        asked.clear()
+        await here.swept()
+        assert not [each for each in asked if f"/issues/{here.issue}" in each]
+
+        await here.person.close_issue(blockers[0], "completed")
+        await here.swept()
+        assert (here.labels(), here.convoys()) == ({"brat"}, [])
+        assert [REPO in each for each in here.spoken()] == [True], "it is said once"
+        if heard == "later":
+            another = bot_service.opened(here.context.settings, lambda _: None)
+            here.loop = await processes.enter_async_context(another)
+        await here.person.close_issue(blockers[1], "completed")
+        await here.until(here.convoys)
+        assert here.convoy.by == "you"
+        assert not here.context.memory.blocked
+
+
 @TWO_WAYS
 @pytest.mark.room(WORK, roles=EVERYBODY, labelled=False)
 async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(

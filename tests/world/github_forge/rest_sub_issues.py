@@ -51,9 +51,13 @@ def summaries(service: Service) -> None:
 
     def shown(issue: Issue) -> dict[str, Any]:
         total, by = _links(store).of(issue.id), _dependencies(store).of(issue.id)
+        blockers = [found(store.issues.get(one.by)) for one in by]
         return {
             "sub_issues_summary": {"total": len(total)},
-            "issue_dependencies_summary": {"total_blocked_by": len(by)},
+            "issue_dependencies_summary": {
+                "blocked_by": sum(each.state == "open" for each in blockers),
+                "total_blocked_by": len(by),
+            },
         }
 
     dressed(service).more_of_issue = shown

@@ -120,7 +120,8 @@ class GitHubRenderer(Renderer):
     def full_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request, and whether it can be merged."""
         is_mergeable, state = self.mergeable(repo, one)
-        said = {"mergeable": is_mergeable, "mergeable_state": state}
+        by = one.merged_by and self.user(self.who(one.merged_by))
+        said = {"mergeable": is_mergeable, "mergeable_state": state, "merged_by": by}
         return self.pull(repo, one) | said
 
     def check_run(self, repo: Repository, one: CheckRun) -> dict[str, Any]:

@@ -1,0 +1,110 @@
+"""The forge's button "Update branch" on a pull request of ours.
+
+It merges the pull request's base into its branch, as whoever pressed it:
+https://docs.github.com/rest/pulls/pulls#update-a-pull-request-branch
+"""
+
+from pathlib import Path
+
+import pytest
+
+from convoy.model import ids
+from tests.bot.history import BEA, History
+from tests.bot.requests.test_closed_pulls import called, kept_back
+from tests.bot.room import FILES, HEADS, NAME, Room, room
+from tests.bot.there import there
+
+pytestmark = pytest.mark.layer("landing")
+
+BASE = ids.base_branch(NAME)
+OWN = ids.task_branch(NAME, 1)
+PUSHED = "Someone pushed"
+
+
+async def update(here: Room, branch: str, base: str, files: dict[str, bytes]) -> str:
+    """Press the button, as bea; `files` are those of the merge."""
+    onto, taken = here.tip(branch), here.tip(base)
+    said = f"Merge branch '{base}' into {branch}"
+    made = here.history().commit(files, onto, taken, message=said, by=BEA)
+    await here.push(f"{made}:{HEADS}{branch}", by=here.let_in("bea"))
+    await here.swept()
+    return made
+
+
+async def add_to_main(here: Room, name: str) -> None:
+    main = here.tip("main")
+    made = here.history().commit(here.history().files(main) | {name: b"1\n"}, main)
+    await here.push(f"{made}:{HEADS}main")
+    await here.swept()
+
+
+@pytest.mark.parametrize("strategy", ["squash", "merge", "rebase"])
+async def test_a_task_goes_on_from_an_update_of_its_branch(
+    tmp_path: Path, strategy: str
+) -> None:
+    async with room(tmp_path, f'[refinery]\nstrategy = "{strategy}"\n') as here:
+        await goes_on(here, by_merge=strategy == "merge")
+
+
+async def goes_on(here: Room, *, by_merge: bool) -> None:
+    await here.worked(1, FILES | {"one.py": b"1\n"})
+    await here.landed_on_base({"README.md": b"# app\n", "other.py": b"1\n"})
+    await here.swept()
+    files = FILES | {"one.py": b"1\n", "other.py": b"1\n"}
+    first = await update(here, OWN, BASE, files)
+
+    assert there(here.task(1).work).commit == first
+    assert kept_back(here) == []
+    assert called(here, PUSHED) == 0
+    assert there(here.task(1).candidate).work == first, "CI is to judge it"
+    await here.until(lambda: here.task(1).state == "merged", red=frozenset())
+    assert here.history().files(here.tip(BASE)) == files
+    landed = History(here.bare).at(here.tip(BASE))
+    assert landed.author.name != BEA[0], "whose work it is"
+    assert len(landed.parent_ids) == 1 + by_merge
+
+
+@pytest.mark.room("[refinery]\nsync = false\n")
+async def test_a_convoy_goes_on_from_updates_of_its_branch(here: Room) -> None:
+    await here.worked(1, FILES)
+    await here.until(lambda: here.task(1).state == "merged", red=frozenset())
+    known = here.history().files(here.tip(BASE))
+    await add_to_main(here, "first.py")
+    first = {"first.py": b"1\n"}
+    await update(here, BASE, "main", known | first)
+    await add_to_main(here, "second.py")
+    files = known | first | {"second.py": b"1\n"}
+    made = await update(here, BASE, "main", files)
+
+    assert here.convoy.tip == made
+    assert kept_back(here) == []
+    await here.worked(2, files | {"two.py": b"2\n"})
+    await here.until(lambda: here.convoy_state() == "complete", red=frozenset())
+    assert here.history().files(here.tip("main")) == files | {"two.py": b"2\n"}
+    assert called(here, PUSHED) == 0
+
+
+@pytest.mark.parametrize("how", ["more", "less", "word", "elsewhere"])
+async def test_a_merge_that_brings_more_than_its_base_is_somebodys_push(
+    here: Room, how: str
+) -> None:
+    await here.worked(1, FILES)
+    await here.landed_on_base({"README.md": b"# app\n", "other.py": b"1\n"})
+    await here.swept()
+    files, own = FILES | {"other.py": b"1\n"}, here.tip(OWN)
+    taken, said = here.tip(BASE), "Merge"
+    match how:
+        case "more":
+            files = files | {"evil.py": b"1\n"}
+        case "less":
+            files = FILES
+        case "word":
+            said = "Merge\n\nFixes #1"
+        case _:
+            taken = here.history().commit(files, here.tip("main"))
+    made = here.history().commit(files, own, taken, message=said)
+    await here.push(f"{made}:{HEADS}{OWN}", by=here.let_in("bea"))
+    await here.swept()
+
+    assert f"a decision about {made[:10]}, which was pushed" in kept_back(here)[0]
+    assert called(here, PUSHED) == 1
