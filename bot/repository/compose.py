@@ -236,6 +236,11 @@ class Piece(Struct, frozen=True, kw_only=True):
     """For a task that takes the target in: the target's commit."""
     is_again: bool = False
     """Whether CI has judged this before: the candidate must be another commit."""
+    drops: bool = False
+    """For a branch that takes its target in: whether it loses all that it has of the
+    target since `base`, which people took out there by force."""
+    strategy: Strategy | None = None
+    """How a task's work is put there; None: in the convoy's way."""
 
 
 class Composer:
@@ -264,7 +269,7 @@ class Composer:
         """Return a merge, with git's markers, of `onto` and what `work` changed."""
         bot = _bot(piece.at)
         parents = [piece.onto, piece.work]
-        if self.is_ancestor(piece.base, piece.onto):
+        if self.is_ancestor(piece.base, piece.onto) and not piece.drops:
             base = self._commit(piece.base).tree
             tree, _ = _merged_by_git(self._path, base, *parents)
         else:
@@ -311,7 +316,7 @@ class Composer:
         if isinstance(tree, Conflicted):
             return tree
         author = author_of(self._commit(piece.work))
-        parents = [piece.onto, taken]
+        parents = [taken] if piece.drops else [piece.onto, taken]
         return self._write(author, _bot(piece.at), piece.message, tree, parents)
 
     def inert(self, base: str, work: str, target: str | None = None, *, at: int) -> str:
@@ -344,7 +349,7 @@ class Composer:
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """Whether `new` contains `old`."""
-        return old == new or self._repo.descendant_of(new, old)
+        return old == new or (old in self._repo and self._repo.descendant_of(new, old))
 
     def same_tree(self, one: str, other: str) -> bool:
         return self._commit(one).tree_id == self._commit(other).tree_id

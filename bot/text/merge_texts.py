@@ -51,6 +51,16 @@ def conflicts(what: str, paths: Sequence[str]) -> str:
     return f"it conflicts with {what} in {', '.join(paths[:_FILES])}"
 
 
+TAKEN_OUT: Final = (
+    "it has commits that a force push took out of {}: rebase it without them"
+)
+
+NOT_BACK: Final = (
+    " People have taken commits out of {} by a force push, which the convoy still had: "
+    "where its side shows what they took out, leave that out."
+)
+
+
 def may_not_write(by: str) -> str:
     return f"{by} no longer has write access to this repository"
 

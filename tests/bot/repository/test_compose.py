@@ -1,5 +1,6 @@
 """Candidates: what lands is the work, whole, once and by its author."""
 
+from functools import partial
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import get_args
@@ -301,6 +302,25 @@ def test_what_lands_is_a_merge_of_both_tips_without_the_markers(
     parents = [str(parent) for parent in history.at(made).parent_ids]
     assert parents == [forked.tip, forked.target]
     assert not composer.is_ancestor(forked.merge, made)
+
+
+def test_what_its_people_took_out_of_the_target_is_not_in_a_resolved_merge(
+    history: History, composer: Composer
+) -> None:
+    clean = history.commit(BASE)
+    held = history.commit(BASE | {"password": b"1234\n"}, clean)
+    tip = history.commit(BASE | {"a": b"ours\n", "password": b"1234\n"}, held)
+    target = history.commit(BASE | {"a": b"theirs\n"}, clean)
+    taken_in = partial(Piece, message="Take main in\n", at=AT, drops=True)
+    merge = composer.unresolved(taken_in(base=held, work=target, onto=tip))
+    work = history.commit(BASE | {"a": b"both\n"}, merge)
+
+    made = built(composer.integrated(taken_in(base=merge, work=work, onto=tip)))
+
+    assert b"<<<<<<< " in history.files(merge)["a"]
+    assert "password" not in history.files(merge)
+    assert history.files(made) == BASE | {"a": b"both\n"}
+    assert [str(parent) for parent in history.at(made).parent_ids] == [target]
 
 
 def test_work_that_stands_on_what_has_not_landed_brings_in_only_its_own(
