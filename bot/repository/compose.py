@@ -30,6 +30,7 @@ import pygit2
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.repository.twin_names import has_twin
 from convoy import text
 from convoy.model.records import Strategy
 from grite import git
@@ -220,6 +221,8 @@ class Conflicted(Struct, frozen=True):
     paths: tuple[str, ...]
     only_adds: bool = False
     """Whether both sides only added lines to these files."""
+    are_twins: bool = False
+    """Whether their names differ from others only in case or Unicode form."""
 
 
 class Piece(Struct, frozen=True, kw_only=True):
@@ -415,7 +418,9 @@ class Composer:
         if not is_for_git(base, onto, work):
             index = self._repo.merge_trees(base, onto, work)
             if index.conflicts is None:
-                return index.write_tree(self._repo)
+                tree = index.write_tree(self._repo)
+                twins = self._twins(onto, work, tree)
+                return Conflicted(twins, are_twins=True) if twins else tree
         tree, paths = self._merged_on(base, onto, work)
         if paths:
             if len(self._conflicts) >= _CONFLICTS_MOST:
@@ -423,7 +428,20 @@ class Composer:
             only_adds = _only_adds(base, (onto, work), paths)
             self._conflicts[trees] = Conflicted(paths, only_adds)
             return self._conflicts[trees]
-        return tree
+        twins = self._twins(onto, work, tree)
+        return Conflicted(twins, are_twins=True) if twins else tree
+
+    def _twins(
+        self, onto: pygit2.Tree, work: pygit2.Tree, merged: pygit2.Oid
+    ) -> tuple[str, ...]:
+        """Return what work adds beside another's name; its own pairs are not blamed."""
+        tree = self._repo[merged].peel(pygit2.Tree)
+        new = (each.new_file.path for each in onto.diff_to_tree(tree).deltas)
+        return tuple(
+            path
+            for path in new
+            if path not in onto and has_twin(tree, path) and not has_twin(work, path)
+        )
 
     def _merged_on(
         self, base: pygit2.Tree, onto: pygit2.Tree, work: pygit2.Tree

@@ -34,6 +34,7 @@ import msgspec
 import pygit2
 from msgspec import Struct
 
+from bot.repository.twin_names import has_twin
 from convoy import gate
 from convoy.model.records import Settings
 from grite import git
@@ -192,6 +193,14 @@ class CommitRange:
                 before = self._tree(str(parent)) if parent else None
                 found += self._between(before, each.tree)
         return found
+
+    def twins(self, commit: str, changes: Iterable[gate.PathChange]) -> tuple[str, ...]:
+        """Return a sentence on names that not every machine can hold; or nothing."""
+        new = (e.path for e in changes if e.mode_before == gate.GONE)
+        tree = self._tree(commit)
+        found = sorted(path for path in new if has_twin(tree, path))
+        differs = "a name that differs from another only in case or Unicode form"
+        return (f"The patch adds {differs}: {gate.path_list(found)}.",) if found else ()
 
     def _tree(self, commit: str) -> pygit2.Tree:
         return self._repo[commit].peel(pygit2.Commit).tree
@@ -457,6 +466,7 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
     refusals = (
         *gate.refusals(whole, 0, settings.gate, settings.limits),
         *gate.passing(sorted(between), settings.gate),
+        *stretch.twins(commit, whole),
     )
     patch = git.run([*_PATCH, base, commit], cwd=repository).stdout
     is_large = len(whole) > settings.limits.patch_files

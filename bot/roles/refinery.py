@@ -64,7 +64,8 @@ def build_sync(draft: BotDraft, action: owed.BuildSync) -> None:
     if made == target and convoy.settled and shown:
         return  # it holds all of the convoy: the forge will show what merged it
     if isinstance(made, Conflicted):
-        why = merge_texts.conflicts(convoy.target, made.paths)
+        paths, twins = made.paths, made.are_twins
+        why = merge_texts.conflicts(convoy.target, paths, twins=twins)
         said = merge_texts.NOT_BACK.format(convoy.target) if piece.drops else ""
         _cannot_take_in(draft, convoy, target, why, made.paths, said)
         return
@@ -241,7 +242,9 @@ def build(draft: BotDraft, action: owed.Build) -> None:
                     task=number,
                     candidate=None,
                     cause="conflict",
-                    why=merge_texts.conflicts("newly landed work", blamed.paths),
+                    why=merge_texts.conflicts(
+                        "newly landed work", blamed.paths, twins=blamed.are_twins
+                    ),
                     paths=blamed.paths[:LISTED_CONFLICTS],
                     only_adds=blamed.only_adds,
                 )

@@ -486,11 +486,13 @@ def _left_as_it_is(ended: EndedAttempt, result: Result) -> Work | None:
 def _accept_merge(ended: EndedAttempt, result: Result) -> None:
     """Let CI judge the merge as it is, if no conflict is left in it."""
     commit = ended.whole_work(ended.attempt.base)
-    if why := ended.conflicts_left(commit):
+    was_left = ended.attempt.resolves
+    patch = ended.examined(ended.root, commit) if was_left else None
+    refused = " ".join(patch.refusals) if patch and patch.files else ""
+    if why := ended.conflicts_left(commit) or refused:
         ended.turn_down(result, why)
         return
-    was_left = ended.attempt.resolves
-    files = ended.examined(ended.root, commit).files if was_left else ()
+    files = patch.files if patch else ()
     ended.note(result)
     _accept(ended, result, commit, files)
 

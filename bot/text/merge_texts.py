@@ -47,8 +47,9 @@ def ci_cannot_judge(candidate: str, said: str) -> str:
     return f"CI gave no verdict on {candidate[:10]}: {told}"
 
 
-def conflicts(what: str, paths: Sequence[str]) -> str:
-    return f"it conflicts with {what} in {', '.join(paths[:_FILES])}"
+def conflicts(what: str, paths: Sequence[str], *, twins: bool = False) -> str:
+    how = " (another name differs only in case or Unicode form)" if twins else ""
+    return f"it conflicts with {what} in {', '.join(paths[:_FILES])}{how}"
 
 
 TAKEN_OUT: Final = (
