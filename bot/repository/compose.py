@@ -30,6 +30,7 @@ import pygit2
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.repository.twin_names import has_twin
 from convoy import text
 from convoy.model.records import Strategy
 from grite import git
@@ -221,6 +222,8 @@ class Conflicted(Struct, frozen=True):
     paths: tuple[str, ...]
     only_adds: bool = False
     """Whether both sides only added lines to these files."""
+    are_twins: bool = False
+    """Whether their names differ from others only in case or Unicode form."""
 
 
 class Piece(Struct, frozen=True, kw_only=True):
@@ -237,6 +240,11 @@ class Piece(Struct, frozen=True, kw_only=True):
     """For a task that takes the target in: the target's commit."""
     is_again: bool = False
     """Whether CI has judged this before: the candidate must be another commit."""
+    drops: bool = False
+    """For a branch that takes its target in: whether it loses all that it has of the
+    target since `base`, which people took out there by force."""
+    strategy: Strategy | None = None
+    """How a task's work is put there; None: in the convoy's way."""
 
 
 class Composer:
@@ -291,7 +299,7 @@ class Composer:
         """Return a merge, with git's markers, of `onto` and what `work` changed."""
         bot = _bot(piece.at)
         parents = [piece.onto, piece.work]
-        if self.is_ancestor(piece.base, piece.onto):
+        if self.is_ancestor(piece.base, piece.onto) and not piece.drops:
             base = self._commit(piece.base).tree
             tree, _ = _merged_by_git(self._path, base, *parents)
         else:
@@ -338,7 +346,7 @@ class Composer:
         if isinstance(tree, Conflicted):
             return tree
         author = author_of(self._commit(piece.work))
-        parents = [piece.onto, taken]
+        parents = [taken] if piece.drops else [piece.onto, taken]
         return self._write(author, _bot(piece.at), piece.message, tree, parents)
 
     def inert(self, base: str, work: str, target: str | None = None, *, at: int) -> str:
@@ -371,7 +379,7 @@ class Composer:
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """Whether `new` contains `old`."""
-        return old == new or self._repo.descendant_of(new, old)
+        return old == new or (old in self._repo and self._repo.descendant_of(new, old))
 
     def same_tree(self, one: str, other: str) -> bool:
         return self._commit(one).tree_id == self._commit(other).tree_id
@@ -438,7 +446,9 @@ class Composer:
         if not is_for_git(base, onto, work):
             index = self._repo.merge_trees(base, onto, work)
             if index.conflicts is None:
-                return index.write_tree(self._repo)
+                tree = index.write_tree(self._repo)
+                twins = self._twins(onto, work, tree)
+                return Conflicted(twins, are_twins=True) if twins else tree
         tree, paths = self._merged_on(base, onto, work)
         if paths:
             if len(self._conflicts) >= _CONFLICTS_MOST:
@@ -446,7 +456,20 @@ class Composer:
             only_adds = _only_adds(base, (onto, work), paths)
             self._conflicts[trees] = Conflicted(paths, only_adds)
             return self._conflicts[trees]
-        return tree
+        twins = self._twins(onto, work, tree)
+        return Conflicted(twins, are_twins=True) if twins else tree
+
+    def _twins(
+        self, onto: pygit2.Tree, work: pygit2.Tree, merged: pygit2.Oid
+    ) -> tuple[str, ...]:
+        """Return what work adds beside another's name; its own pairs are not blamed."""
+        tree = self._repo[merged].peel(pygit2.Tree)
+        new = (each.new_file.path for each in onto.diff_to_tree(tree).deltas)
+        return tuple(
+            path
+            for path in new
+            if path not in onto and has_twin(tree, path) and not has_twin(work, path)
+        )
 
     def _merged_on(
         self, base: pygit2.Tree, onto: pygit2.Tree, work: pygit2.Tree

@@ -219,13 +219,13 @@ class Mirror(Clone):
             *(RefUpdate(old, None, at) for old, at in gone.items()),
         )
 
-    def take_in(self, bundle: Path, session: str) -> str:
-        """Take in an attempt's bundle, checked as a stranger's; return its HEAD.
+    def take_in(self, bundle: Path, session: str, ref: str = "HEAD") -> str:
+        """Take in an attempt's bundle, checked as a stranger's; return its ref.
 
         Raises:
             NoBundle: the file is no bundle.
         """
-        head = take_in_bundle(bundle, self.path)
+        head = take_in_bundle(bundle, self.path, ref)
         if not self.has(head):
             raise NoBundle("it does not contain the commit that it names")
         self.objects.references.create(INTAKE + session, head, force=True)

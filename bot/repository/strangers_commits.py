@@ -34,6 +34,7 @@ import msgspec
 import pygit2
 from msgspec import Struct
 
+from bot.repository.twin_names import has_twin
 from convoy import gate
 from convoy.model.records import Settings
 from grite import git
@@ -52,7 +53,6 @@ https://git-scm.com/docs/gitformat-pack
 """
 _Kind: Final = pygit2.enums.ObjectType
 _MARKS: Final = (b"# v2 git bundle\n", b"# v3 git bundle\n")
-_HEAD: Final = re.compile(rb"^([0-9a-f]{40}) HEAD$", re.MULTILINE)
 _KNOWN: Final = re.compile(rb"^-([0-9a-f]{40})\b", re.MULTILINE)
 """What the repository has to have already."""
 _REACHED: Final = ["pack-objects", "--revs", "--thin", "--local", "--stdout", "-q"]
@@ -62,22 +62,22 @@ class NoBundle(BratError):
     """The file is not a bundle of one branch's work."""
 
 
-def take_in_bundle(bundle: Path, repository: Path) -> str:
-    """Bring a bundle's objects into a repository; return the commit of its HEAD.
+def take_in_bundle(bundle: Path, repository: Path, ref: str = "HEAD") -> str:
+    """Bring a bundle's objects into a repository; return the commit of its ref.
 
     No ref moves, and what the commit does not reach stays out. Safe to call again.
 
     Raises:
-        NoBundle: the file is no bundle, has no HEAD, or takes too long to unpack.
+        NoBundle: the file is no bundle, lacks the ref, or takes too long to unpack.
         GitFailed: an object is malformed, or refers to a missing object.
     """
     data = bundle.read_bytes()
     header, end, pack = data.partition(b"\n\n")
     if not (end and data.startswith(_MARKS)):
         raise NoBundle("it is not a git bundle")
-    head = _HEAD.search(header)
+    head = re.search(f"^([0-9a-f]{{40}}) {ref}$".encode(), header, re.MULTILINE)
     if head is None:
-        raise NoBundle("it has no HEAD")
+        raise NoBundle(f"it has no {ref}")
     commit = head[1].decode()
     known = [each.decode() for each in _KNOWN.findall(header)]
     wanted = "\n".join([commit, "--not", *known, ""]).encode()
@@ -193,6 +193,14 @@ class CommitRange:
                 before = self._tree(str(parent)) if parent else None
                 found += self._between(before, each.tree)
         return found
+
+    def twins(self, commit: str, changes: Iterable[gate.PathChange]) -> tuple[str, ...]:
+        """Return a sentence on names that not every machine can hold; or nothing."""
+        new = (e.path for e in changes if e.mode_before == gate.GONE)
+        tree = self._tree(commit)
+        found = sorted(path for path in new if has_twin(tree, path))
+        differs = "a name that differs from another only in case or Unicode form"
+        return (f"The patch adds {differs}: {gate.path_list(found)}.",) if found else ()
 
     def _tree(self, commit: str) -> pygit2.Tree:
         return self._repo[commit].peel(pygit2.Commit).tree
@@ -458,6 +466,7 @@ def _examined(repository: Path, base: str, commit: str, settings: Settings) -> P
     refusals = (
         *gate.refusals(whole, 0, settings.gate, settings.limits),
         *gate.passing(sorted(between), settings.gate),
+        *stretch.twins(commit, whole),
     )
     patch = git.run([*_PATCH, base, commit], cwd=repository).stdout
     is_large = len(whole) > settings.limits.patch_files

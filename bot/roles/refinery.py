@@ -40,7 +40,8 @@ def build_sync(draft: BotDraft, action: owed.BuildSync) -> None:
     """Merge the target into the convoy's branch, as a candidate; blocking.
 
     What has nothing of its own simply becomes the target. The second try after a red
-    one is a new commit, which CI judges anew.
+    one is a new commit, which CI judges anew. What people took out of the target by
+    force is not to come back.
     """
     convoy, target = draft.state.convoys[action.convoy], action.target
     tip = draft.refs[_base(convoy)]
@@ -48,22 +49,25 @@ def build_sync(draft: BotDraft, action: owed.BuildSync) -> None:
         return
     draft.bot.mirror.ensure([target, tip])
     made: str | Conflicted
-    if draft.bot.composer.is_ancestor(target, tip):
+    piece = _taking_in(draft, convoy, convoy.target, target, tip)
+    if piece.drops:  # its own work is put on the target instead
+        message = merge_texts.convoy_merge(convoy)
+        piece = replace(piece, work=tip, onto=target, message=message)
+        made = draft.bot.composer.build("rebase", piece)
+    elif draft.bot.composer.is_ancestor(target, tip):
         made = tip
-    elif not convoy.sync.judged and (
-        draft.bot.composer.is_ancestor(tip, target)
-        # Its people have rewritten it: what they took out is not to come back.
-        or (convoy.given is None and tip == landing.target_taken_in(convoy))
-    ):
+    elif not convoy.sync.judged and draft.bot.composer.is_ancestor(tip, target):
         made = target
     else:
-        piece = _taking_in(convoy, convoy.target, target, tip)
         made = draft.bot.composer.build("merge", piece)
     shown = convoy.pull is not None and not _is_pushed(convoy)
     if made == target and convoy.settled and shown:
         return  # it holds all of the convoy: the forge will show what merged it
     if isinstance(made, Conflicted):
-        _cannot_take_in(draft, convoy, target, made)
+        paths, twins = made.paths, made.are_twins
+        why = merge_texts.conflicts(convoy.target, paths, twins=twins)
+        said = merge_texts.NOT_BACK.format(convoy.target) if piece.drops else ""
+        _cannot_take_in(draft, convoy, target, why, made.paths, said)
         return
     attempted = AttemptSync(convoy=convoy.name, candidate=made, base=tip, target=target)
     known = draft.bot.observed.checks.get(made)
@@ -77,15 +81,20 @@ def _is_pushed(convoy: Convoy) -> bool:
     return convoy.landing is None or convoy.landing.way == "push"
 
 
-def _taking_in(convoy: Convoy, branch: str, target: str, tip: str) -> Piece:
+def _taking_in(
+    draft: BotDraft, convoy: Convoy, branch: str, target: str, tip: str
+) -> Piece:
     """Return the merge of a branch, which stands at `target`, into the convoy's own."""
     ended = (task.ended_at for task in convoy.tasks)
+    held, contains = landing.target_taken_in(convoy), draft.bot.composer.is_ancestor
+    drops = branch == convoy.target and not contains(held, target)
     return Piece(
-        base=convoy.base,
+        base=held,
         work=target,
         onto=tip,
         message=merge_texts.target_merge(convoy, branch),
         at=max(convoy.requested_at, convoy.sync.at, *ended, 0),
+        drops=drops and contains(held, tip),
     )
 
 
@@ -119,12 +128,15 @@ def _reject_whole(draft: Draft, action: owed.Reject | owed.LookAgain) -> None:
 
 
 def _cannot_take_in(
-    draft: Draft, convoy: Convoy, target: str, made: Conflicted, theirs: str = ""
+    draft: Draft,
+    convoy: Convoy,
+    target: str,
+    why: str,
+    paths: tuple[str, ...] = (),
+    said: str = "",
 ) -> None:
-    why = f"{merge_texts.conflicts(convoy.target, made.paths)}{theirs}"
-    name, paths = convoy.name, made.paths
-    fail = FailSync(convoy=name, candidate=None, target=target, why=why, paths=paths)
-    draft.submit(fail)
+    fail = FailSync(convoy=convoy.name, candidate=None, target=target, why=why)
+    draft.submit(replace(fail, paths=paths, said=said))
 
 
 def unresolved_merge(draft: BotDraft, convoy: Convoy, branch: str) -> str:
@@ -132,7 +144,8 @@ def unresolved_merge(draft: BotDraft, convoy: Convoy, branch: str) -> str:
     tip = draft.refs[_base(convoy)]
     target = draft.refs[ids.HEADS + branch]
     draft.bot.mirror.ensure([target, tip])
-    return draft.bot.composer.unresolved(_taking_in(convoy, branch, target, tip))
+    piece = _taking_in(draft, convoy, branch, target, tip)
+    return draft.bot.composer.unresolved(piece)
 
 
 def _base(convoy: Convoy) -> str:
@@ -200,10 +213,17 @@ def build(draft: BotDraft, action: owed.Build) -> None:
             is_empty = False
             if kind_of(task.spec).takes_target_in:
                 target = draft.bot.composer.target_of(task.work.base)
-                piece = replace(piece, target=target)
+                taken = task.spec.takes or convoy.target
+                drops = _taking_in(draft, convoy, taken, target, onto).drops
+                piece = replace(piece, target=target, drops=drops)
                 made = draft.bot.composer.integrated(piece)
             else:
-                made = draft.bot.composer.build(convoy.settings.strategy, piece)
+                strategy = convoy.settings.strategy
+                is_there = draft.bot.composer.is_ancestor(piece.base, onto)
+                if strategy == "merge" and not is_there:
+                    strategy = "rebase"  # a merge would bring in what the branch lost
+                piece = replace(piece, strategy=strategy)
+                made = draft.bot.composer.build(strategy, piece)
                 is_empty = isinstance(made, str) and draft.bot.composer.same_tree(
                     made, onto
                 )
@@ -222,7 +242,9 @@ def build(draft: BotDraft, action: owed.Build) -> None:
                     task=number,
                     candidate=None,
                     cause="conflict",
-                    why=merge_texts.conflicts("newly landed work", blamed.paths),
+                    why=merge_texts.conflicts(
+                        "newly landed work", blamed.paths, twins=blamed.are_twins
+                    ),
                     paths=blamed.paths[:LISTED_CONFLICTS],
                     only_adds=blamed.only_adds,
                 )
@@ -264,9 +286,14 @@ def build_convoy(draft: BotDraft, action: owed.BuildConvoy) -> None:
     if work is None or landing.foreign_tip(convoy, draft.refs):
         return
     draft.bot.mirror.ensure([work, action.onto])
+    held = landing.target_taken_in(convoy)
+    if convoy.lands_given and not draft.bot.composer.is_ancestor(held, action.onto):
+        why = merge_texts.TAKEN_OUT.format(convoy.target)
+        _cannot_take_in(draft, convoy, action.onto, why)
+        return
     at = max(task.ended_at for task in convoy.tasks) or convoy.requested_at
     piece = Piece(
-        base=convoy.base,
+        base=held,
         work=work,
         onto=action.onto,
         message=merge_texts.convoy_merge(convoy),
@@ -282,7 +309,8 @@ def build_convoy(draft: BotDraft, action: owed.BuildConvoy) -> None:
         return  # what it stands on may still turn red
     if isinstance(made, Conflicted):
         theirs = _landed_with(draft, convoy, action.onto, made.paths)
-        _cannot_take_in(draft, convoy, action.onto, made, theirs)
+        why = f"{merge_texts.conflicts(convoy.target, made.paths)}{theirs}"
+        _cannot_take_in(draft, convoy, action.onto, why, made.paths)
     else:
         _attempt(draft, convoy, 0, convoy.target, piece, made)
 

@@ -43,6 +43,7 @@ from convoy.model.session_result import (
     CUT_OFF,
     FOR_A_PERSON,
     OUTAGES,
+    SIDE_REF,
     Left,
     bounded_notes,
     priced,
@@ -424,7 +425,7 @@ SUMMARY_CHARS: Final = 500
 
 
 def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
-    result, attempt = artifact.result, ended.attempt
+    result, attempt = _with_side_branches(ended, artifact), ended.attempt
     is_merge = kind_of(ended.task.spec).takes_target_in or bool(attempt.resolves)
     if result.commit is not None and result.commit == ended.gone_on_from:
         _pass_gate(ended, result, result.commit)
@@ -441,6 +442,23 @@ def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
         ended.turn_down(result, why)
     else:
         _pass_gate(ended, result, result.commit)
+
+
+def _with_side_branches(ended: EndedAttempt, artifact: ResultArtifact) -> Result:
+    """Keep what the bundle has beside the work, if it may be kept; note where it is."""
+    result, bundle, commit = artifact.result, artifact.bundle, ""
+    with suppress(GitFailed, NoBundle):  # most have nothing there
+        if bundle:
+            session = f"{ended.session}-aside"
+            commit = ended.draft.bot.mirror.take_in(bundle, session, SIDE_REF)
+    if not (commit and ended.examined(ended.root, commit).keeps):
+        return result
+    which = ended.convoy.name, ended.task.number, ended.attempt.number
+    _, ref = ids.attempt_refs(*which, commit)
+    ended.draft.move(ref, commit)
+    said = f"What is on another branch, or stashed, is kept at {ref}."
+    left = replace(result.left, notes=(said, *result.left.notes))
+    return replace(result, left=left)
 
 
 def _brought(ended: EndedAttempt, bundle: Path, commit: str) -> str:
@@ -467,11 +485,13 @@ def _left_as_it_is(ended: EndedAttempt, result: Result) -> Work | None:
 def _accept_merge(ended: EndedAttempt, result: Result) -> None:
     """Let CI judge the merge as it is, if no conflict is left in it."""
     commit = ended.whole_work(ended.attempt.base)
-    if why := ended.conflicts_left(commit):
+    was_left = ended.attempt.resolves
+    patch = ended.examined(ended.root, commit) if was_left else None
+    refused = " ".join(patch.refusals) if patch and patch.files else ""
+    if why := ended.conflicts_left(commit) or refused:
         ended.turn_down(result, why)
         return
-    was_left = ended.attempt.resolves
-    files = ended.examined(ended.root, commit).files if was_left else ()
+    files = patch.files if patch else ()
     ended.note(result)
     _accept(ended, result, commit, files)
 

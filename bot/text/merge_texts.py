@@ -47,8 +47,19 @@ def ci_cannot_judge(candidate: str, said: str) -> str:
     return f"CI gave no verdict on {candidate[:10]}: {told}"
 
 
-def conflicts(what: str, paths: Sequence[str]) -> str:
-    return f"it conflicts with {what} in {', '.join(paths[:_FILES])}"
+def conflicts(what: str, paths: Sequence[str], *, twins: bool = False) -> str:
+    how = " (another name differs only in case or Unicode form)" if twins else ""
+    return f"it conflicts with {what} in {', '.join(paths[:_FILES])}{how}"
+
+
+TAKEN_OUT: Final = (
+    "it has commits that a force push took out of {}: rebase it without them"
+)
+
+NOT_BACK: Final = (
+    " People have taken commits out of {} by a force push, which the convoy still had: "
+    "where its side shows what they took out, leave that out."
+)
 
 
 def may_not_write(by: str) -> str:

@@ -297,11 +297,11 @@ def sync_spec(
 ) -> TaskSpec:
     """Return a task that takes the target, or another branch, in.
 
-    `said` is CI's text where it is red.
+    `said` is CI's text where it is red, else what more there is to say.
     """
     target = branch or convoy.target
     files = "\n".join(f"- {path}" for path in paths)
-    told = _CONFLICT.format(files=files) if paths else _RED.format(text=said)
+    told = _CONFLICT.format(files=files) + said if paths else _RED.format(text=said)
     return TaskSpec(
         number=convoy.next_number,
         title=f"Merge {target} into the convoy branch",

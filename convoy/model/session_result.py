@@ -23,6 +23,9 @@ Trouble = Literal["credentials", "budget", "rate_limited", "vendor_down", "faile
 """What an engine can meet: a key that is not taken, no money or turns left, too many
 requests, a vendor that does not answer, and anything else."""
 
+SIDE_REF: Final = "refs/brat/aside"
+"""What work.bundle calls the commit that holds what is beside the work."""
+
 Outcome = Literal[
     "exited",
     "uncommitted",

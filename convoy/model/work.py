@@ -126,6 +126,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     work: str
     target: str = ""
     """The target's commit that a task's work takes in; empty: it takes none in."""
+    strategy: Strategy = "merge"
     at: int
     since: int = 0
     """When the first candidate of the same work was built, unix ms."""

@@ -227,7 +227,7 @@ def landing_actions(
         takes_in = kind_of(link.task.spec).takes_target_in  # its work is no ancestor
         branch = ids.task_branch(convoy.name, link.task.number)
         is_there = look.tip(branch) == link.candidate.commit
-        if not is_there and (convoy.settings.strategy != "merge" or takes_in):
+        if not is_there and (link.candidate.strategy != "merge" or takes_in):
             behind.append(link.task.number)
     if behind:
         yield owed.Align(convoy.name, tuple(behind))

@@ -42,7 +42,7 @@ from convoy.events.people_events import lacking_approvals
 from convoy.events.task_events import TaskBlocked, TaskMerged
 from convoy.kinds import kind_of, trial
 from convoy.model import ids
-from convoy.model.records import Cause, Settings
+from convoy.model.records import Cause, Settings, Strategy
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Candidate, TargetSync
 from convoy.rules import completed, convoy_next, holds_own_work, pull_due
@@ -251,6 +251,7 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
     base: str
     work: str
     target: str = ""
+    strategy: Strategy | None = None
 
     def decide(self, state: State) -> Events:
         """Show work, too, that the branch held, and that a person added to since."""
@@ -274,6 +275,7 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
             raise Refusal(f"{self.candidate} is already the candidate")
         by_strategy = self.task and not self.target
         strategy = convoy.settings.strategy if by_strategy else "merge"
+        strategy = self.strategy or strategy
         return (copied(MergeAttempted, self, strategy=strategy), *pull)
 
 

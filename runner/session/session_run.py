@@ -205,7 +205,9 @@ class Session(Setting, kw_only=True):
         work = commits.keep(self.started.title, half_done=is_half)
         asked = self.started.title, self.started.instructions
         known = self.redaction.but(asked)
-        work = attempt_commits.without_leaks(work, workspace, self.started.gate, known)
+        gate = self.started.gate
+        work = attempt_commits.without_leaks(work, workspace, gate, known)
+        work = commits.with_sides(work, gate, known)
         if work.bundle:
             self.folder.keep(work.bundle, result_folder.BUNDLE)
         if work.commit and self.keeps_patch:

@@ -27,6 +27,14 @@ from grite import errors, git
 from grite.errors import BratError, GitFailed, Unavailable
 from runner.box.surroundings import left_in, read_hostile
 from runner.workspace import stray_content as stray
+from runner.workspace.side_branches import (
+    BUNDLE_LIMIT,
+    PATCH_BYTES,
+    agents_repository,
+    bundled_beside,
+    fetch,
+    side_branches,
+)
 from runner.workspace.workspace import (
     ATTRIBUTES,
     IGNORES,
@@ -38,12 +46,6 @@ from runner.workspace.workspace import (
     ref_value,
 )
 
-BUNDLE_LIMIT = 80_000_000
-"""Bytes; a result over 100 MB is refused unread."""
-AGENT_FETCH_S = 20.0
-"""For fetching the agent's own commits, from a repository that may be a trap."""
-ASIDE_MOST = 20
-"""How many of its branches are looked at, for commits that its HEAD does not hold."""
 ALONE_MOST = 1_000
 """How many files are added one by one, where git gives up over one of them."""
 TEXT_BYTES = 1_000_000
@@ -52,17 +54,11 @@ INDEX_BYTES = 100_000_000
 """The most that is read of the agent's own index."""
 MEMORY_BYTES = 1_000_000_000
 """The limit for each git process: a tree of a few bytes can stand for 10^10 files."""
-PATCH_BYTES = 10_000_000
-"""How much of a patch is searched for secrets; no gate lets a longer patch pass.
-
-As much is kept of work over a limit: its smallest files.
-"""
 PATCH = "patch"
 """The file in the store that holds the whole change, as `git apply` takes it."""
 _TEXT_PATCH = "patch.text"
 """The same with binary files as they are: its size counts, and it is searched."""
 _AGENT = "refs/brat/agent"
-_MORE_REFS = "packed-refs", "reftable", "refs/stash"
 _DIFF = ("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv")
 _TREES = (*_DIFF, "--raw", "-z", "--root")
 
@@ -174,6 +170,11 @@ class AttemptCommits(Struct):
                 why = errors.NO_SPACE
             return Work(faults=(f"The work could not be kept: {why}.",))
 
+    def with_sides(self, work: Work, rules: Gate, known: Redaction) -> Work:
+        """Return the work, bundled with what is beside it; call it after `keep`."""
+        bundle = bundled_beside(self._workspace, work.commit, rules, known)
+        return replace(work, bundle=bundle or work.bundle)
+
     def _leave(self, why: str, paths: Iterable[str]) -> None:
         if found := [*paths]:
             self._left_out.setdefault(why, []).extend(found)
@@ -193,7 +194,8 @@ class AttemptCommits(Struct):
         if done.status and not self._says_yes("diff", "--cached", "--quiet", "HEAD"):
             raise GitFailed(["git", *commit], done.status, done.stderr)
         head = ref_value(workspace.store, workspace.ref)
-        self._leave(stray.ASIDE, self._put_aside())
+        sides = side_branches(workspace)
+        self._leave(stray.ASIDE, (each.removeprefix("refs/heads/") for each in sides))
         changes = staged or gate.parse_raw(self._diff("--raw", "-z"))
         if not any(each.path.endswith(IGNORES) for each in changes):
             self._leave(stray.IGNORED, self._ignored())
@@ -243,7 +245,8 @@ class AttemptCommits(Struct):
 
     def _unmerged(self, changes: Iterable[PathChange]) -> tuple[str, ...]:
         """Return a fault for the files in which the agent left a merge unfinished."""
-        theirs, folder = self._theirs(), self._workspace.folder
+        theirs = agents_repository(self._workspace)
+        folder = self._workspace.folder
         files = (e.path for e in changes if e.mode_after.startswith("100"))
         texts = ((e, b"\n" + read_hostile(folder / e, TEXT_BYTES)) for e in files)
         marked = {e for e, text in texts if all(map(text.__contains__, stray.CONFLICT))}
@@ -284,7 +287,8 @@ class AttemptCommits(Struct):
 
     def _agents_commit(self) -> str | None:
         """Return the agent's HEAD if the work can be built on it."""
-        workspace, theirs = self._workspace, self._theirs()
+        workspace = self._workspace
+        theirs = agents_repository(workspace)
         if theirs is None:
             return None
         at = (left_in(theirs, each).strip() for each in ("HEAD", workspace.ref))
@@ -292,10 +296,8 @@ class AttemptCommits(Struct):
             return None  # it committed nothing
         if has_foreign_objects(theirs):
             return None
-        fetch = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags")
-        specs = ("--no-write-fetch-head", "--", str(theirs), f"+HEAD:{_AGENT}")
         try:
-            self._workspace.git(*fetch, *specs, most_s=AGENT_FETCH_S)
+            fetch(workspace, theirs, f"+HEAD:{_AGENT}")
         except (GitFailed, Unavailable):
             return None
         commit = ref_value(workspace.store, _AGENT)
@@ -309,44 +311,6 @@ class AttemptCommits(Struct):
         staged = self._staged()
         self._undo(e for e in staged if (e.mode_before, e.mode_after) == news)
         return commit
-
-    def _theirs(self) -> Path | None:
-        """Return the agent's git directory, if it is one."""
-        theirs = self._workspace.folder / ".git"
-        head = theirs / "HEAD"
-        is_odd = theirs.is_symlink() or head.is_symlink() or not head.is_file()
-        return None if is_odd else theirs
-
-    def _put_aside(self) -> list[str]:
-        """Return where the agent left commits that its HEAD does not hold."""
-        theirs = self._theirs()
-        if theirs is None or self._has_no_refs(theirs) or has_foreign_objects(theirs):
-            return []
-        asked = ("ls-remote", "--", str(theirs), "HEAD", "refs/heads/*", "refs/stash")
-        try:
-            told = self._workspace.git(*asked, check=False, most_s=AGENT_FETCH_S)
-        except Unavailable:
-            return []
-        listed = os.fsdecode(told.stdout).splitlines()[:ASIDE_MOST]
-        pairs = [line.split("\t") for line in listed]
-        seen = {self._workspace.base, *(at for at, ref in pairs if ref == "HEAD")}
-        new = [(at, ref) for at, ref in pairs if at not in seen]
-        new = [(at, ref) for at, ref in new if not self._says_yes("cat-file", "-e", at)]
-        return [ref.removeprefix("refs/heads/") for _, ref in new]
-
-    def _has_no_refs(self, theirs: Path) -> bool:
-        """Whether the agent's repository is sure to have none that was not checked out.
-
-        Most agents commit nothing, and git takes two processes to say so.
-        """
-        if any(os.path.lexists(theirs / each) for each in _MORE_REFS):
-            return False
-        at = theirs / "refs/heads"
-        for part in self._workspace.branch.split("/"):
-            if at.is_symlink() or not at.is_dir() or os.listdir(at) != [part]:  # noqa: PTH208
-                return False
-            at /= part
-        return left_in(theirs, self._workspace.ref).strip() == self._workspace.base
 
     def _ignored(self) -> list[str]:
         """Return the new files that a .gitignore hides, but for what tools make."""

@@ -15,11 +15,11 @@ from convoy.model.records import Gate, Limits
 from convoy.text.redaction import Redaction
 from runner.inputs import job_inputs
 from runner.workspace.attempt_commits import (
-    PATCH_BYTES,
     AttemptCommits,
     Work,
     without_leaks,
 )
+from runner.workspace.side_branches import PATCH_BYTES
 from runner.workspace.workspace import Workspace, prepare_workspace
 from tests.runner.job import CLEAN, Forge, git
 from tests.world.patience import patient

@@ -6,7 +6,7 @@ import pytest
 
 from tests.world.staying import staying, until
 from tests.world.terminal import Terminal
-from tests.world.words import BARE, PULL, engine, project, status
+from tests.world.words import BARE, PULL, convoy_of, engine, project, status
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -82,18 +82,32 @@ def test_what_a_person_rewrites_is_taken_until_work_has_landed(tmp_path: Path) -
 
 
 @pytest.mark.layer("landing")
-def test_what_a_person_takes_out_by_force_does_not_come_back(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+@pytest.mark.parametrize("strategy", ["rebase", "squash", "merge"])
+def test_what_a_person_takes_out_by_force_does_not_come_back(
+    tmp_path: Path, strategy: str
+) -> None:
+    refinery = f'[refinery]\nstrategy = "{strategy}"\n'
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT", refinery))
     terminal.commit("A password", {"password.txt": "1234\n"})
+    terminal.commit("Another password", {"other.txt": "1234\n"})
     terminal.done("brat init")
-    terminal.done("brat mayor start --task 'Spell words'")
+    tasks = "- [ ] Spell words\n- [ ] Sort words (after 1)"
+    terminal.done(f"brat mayor start --task '{tasks}'")
+    terminal.done("brat witness run")
     terminal.done("git reset --quiet --hard HEAD~1")
     terminal.commit("Notes", {"NOTES.md": "Meanwhile.\n"})
-
+    terminal.done("brat refinery run")
     terminal.done("brat witness run")
+    assert convoy_of(terminal)["tasks"][0]["state"] == "merged"
+    terminal.done("git reset --quiet --hard HEAD~2")
+
     terminal.done("brat refinery run")
 
     terminal.done("brat pull")
-    assert (terminal.cwd / "words/task_1.py").exists()
-    assert not (terminal.cwd / "password.txt").exists()
-    assert "A password" not in terminal.done("git log --format=%s")
+    assert sorted(terminal.done("git ls-files words").split()) == [
+        *("words/__init__.py", "words/count.py"),
+        *("words/task_1.py", "words/task_2.py"),
+    ]
+    assert not [*terminal.cwd.glob("*.txt"), *terminal.cwd.glob("*.md")]
+    said = terminal.done("git log --format=%s")
+    assert not {"A password", "Another password", "Notes"} & {*said.splitlines()}

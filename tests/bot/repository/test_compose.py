@@ -1,5 +1,6 @@
 """Candidates: what lands is the work, whole, once and by its author."""
 
+from functools import partial
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import get_args
@@ -7,10 +8,12 @@ from typing import get_args
 import pytest
 
 from bot.repository.compose import BOT, Composer, Conflicted, Piece
+from bot.repository.strangers_commits import examined_patch
 from convoy.model.records import Strategy
 from grite import git
 from tests.bot.history import ANN, BEA, T0, History
 from tests.world.cases import looped
+from tests.world.rules import settings
 
 AT = 1_800_000_000_123
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -303,6 +306,25 @@ def test_what_lands_is_a_merge_of_both_tips_without_the_markers(
     assert not composer.is_ancestor(forked.merge, made)
 
 
+def test_what_its_people_took_out_of_the_target_is_not_in_a_resolved_merge(
+    history: History, composer: Composer
+) -> None:
+    clean = history.commit(BASE)
+    held = history.commit(BASE | {"password": b"1234\n"}, clean)
+    tip = history.commit(BASE | {"a": b"ours\n", "password": b"1234\n"}, held)
+    target = history.commit(BASE | {"a": b"theirs\n"}, clean)
+    taken_in = partial(Piece, message="Take main in\n", at=AT, drops=True)
+    merge = composer.unresolved(taken_in(base=held, work=target, onto=tip))
+    work = history.commit(BASE | {"a": b"both\n"}, merge)
+
+    made = built(composer.integrated(taken_in(base=merge, work=work, onto=tip)))
+
+    assert b"<<<<<<< " in history.files(merge)["a"]
+    assert "password" not in history.files(merge)
+    assert history.files(made) == BASE | {"a": b"both\n"}
+    assert [str(parent) for parent in history.at(made).parent_ids] == [target]
+
+
 def test_work_that_stands_on_what_has_not_landed_brings_in_only_its_own(
     history: History, composer: Composer
 ) -> None:
@@ -322,6 +344,38 @@ def test_work_that_stands_on_what_has_not_landed_brings_in_only_its_own(
     assert {b"ours", b"theirs"} < {*held["a"].splitlines()}
     assert composer.left_over(made, made) == ("a",)
     assert composer.left_over(made, history.commit({**held, "a": b"x\n"}, made)) == ()
+
+
+def test_a_name_that_differs_only_in_case_from_what_landed_conflicts(
+    history: History, composer: Composer
+) -> None:
+    files = BASE | {"x/old": b"1\n", "X/old": b"1\n"}
+    base = history.commit(files)
+    for theirs, ours, is_twin in (
+        ("README.md", "Readme.md", True),
+        ("docs/a", "Docs/a", True),
+        ("docs", "Docs/a", True),
+        ("docs/a", "Docs/b", False),
+        ("docs/a", "docs/b", False),
+    ):
+        onto = history.commit(files | {theirs: b"1\n"}, base)
+        work = history.commit(files | {ours: b"2\n"}, base)
+        found = Conflicted((ours,), are_twins=True)
+        for strategy in STRATEGIES:
+            made = composer.build(strategy, piece(base, work, onto))
+            assert (made == found) == is_twin, (theirs, ours)
+
+
+def test_work_that_adds_names_alike_is_refused(history: History) -> None:
+    files = BASE | {"x/old": b"1\n", "X/old": b"1\n"}
+    base = history.commit(files)
+    both = history.commit(files | {"README.md": b"1\n", "Readme.md": b"2\n"}, base)
+    other = history.commit(files | {"x/old": b"2\n", "README.md": b"1\n"}, base)
+
+    named = "another only in case or Unicode form: README.md, Readme.md."
+    (refused,) = examined_patch(history.path, base, both, settings()).refusals
+    assert refused == f"The patch adds a name that differs from {named}"
+    assert examined_patch(history.path, base, other, settings()).refusals == ()
 
 
 # --- `.gitattributes` are obeyed, as a merge by git on the branch would ---------------

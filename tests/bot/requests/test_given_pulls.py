@@ -175,6 +175,21 @@ async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
         assert "To try its newest commit, say `/brat land`." in each
 
 
+async def test_what_a_force_push_took_out_leaves_the_queue_with_what_has_it(
+    here: Room,
+) -> None:
+    clean = here.tip("main")
+    await pushed(here, "main", {"password": b"1234\n"}, clean)
+    secret = here.tip("main")
+    number = await opened(here, "more", {"more.py": b"more\n"})
+    await here.heard("/brat land", on=number)
+    await here.push(f"+{clean}:{HEADS}main")
+    convoy = await finished(here, number)
+
+    assert "has commits that a force push took out of main" in convoy.why
+    assert not here.context.composer.is_ancestor(secret, here.tip("main"))
+
+
 @pytest.mark.parametrize(
     "hook", ["update main", "update brat/queue", "pre-receive main"]
 )
