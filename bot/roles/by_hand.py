@@ -111,7 +111,9 @@ async def took_merge(
             settle = {"task": task.number, "work": work.commit, "landed": commit}
             refused = draft.submit(copied(landing.SettleEmpty, action, **settle))
             why = refused.why if refused is not None else ""
-        text = phrase("merged-but" if why else "merged", by=by.login, why=why)
+        text = phrase("merged", by=by.login)
+        if why:
+            text = phrase("merged-but", by=by.login, why=why)
         _say_once(draft, convoy, f"merged/{task.number}", text, number)
         if not why:
             draft.submit(copied(BranchPushed, action))
