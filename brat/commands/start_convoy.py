@@ -178,7 +178,7 @@ async def _start(
         if how.live and (changed := summary(here.reader().path, convoy)):
             say(f"{changed}; to see the changes: brat diff")
         if how.plan_only or approval(convoy):
-            say(f"nothing starts until you run: brat convoy approve {convoy.name}")
+            say(f"nothing starts until you run: brat approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status
 
 

@@ -38,7 +38,7 @@ def test_1_when_a_task_fails_and_a_person_may_give_it_up(tmp_path: Path) -> None
     assert said.status == 1
     assert any("task 1 is blocked" in line for line in said.lines)
     assert "The agent exited with status 3: " in said.err
-    assert any("brat task retry 1" in line for line in said.lines)
+    assert any("brat retry 1" in line for line in said.lines)
     assert left_running(tmp_path) == []
 
     assert terminal.type("brat status").status == 1
