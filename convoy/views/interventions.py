@@ -250,7 +250,11 @@ def stopped(convoy: Convoy, task: Task) -> Intervention:
     elif task.refused_paths and not forbidden(task.refused_paths):
         words = ["allow", *words]
     found = _asking(kind, convoy, why, *words, task=task.number)
-    if kind != "blocked_task" or task.refused_paths or not may_be_too_much(convoy, task):
+    if (
+        kind != "blocked_task"
+        or task.refused_paths
+        or not may_be_too_much(convoy, task)
+    ):
         return found
     split = f"brat task split {task.number} LIST --convoy {convoy.name}"
     return replace(
