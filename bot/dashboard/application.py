@@ -101,14 +101,17 @@ async def serving(source: DashboardSource, port: int = PORT) -> AsyncIterator[st
     await view.look()
     access = access_policy.TokenAccess(view)
     app = dashboard_application(access)
-    async with asyncio.TaskGroup() as group:
-        looking = group.create_task(view.keep_looking(), name="dashboard watcher")
-        try:
-            listener = listener_at("127.0.0.1", port, or_any_port=True)
-            async with serving_on(listener, app) as bound:
-                yield f"http://localhost:{bound}"
-        finally:
-            looking.cancel()
+    try:
+        async with asyncio.TaskGroup() as group:
+            looking = group.create_task(view.keep_looking(), name="dashboard watcher")
+            try:
+                listener = listener_at("127.0.0.1", port, or_any_port=True)
+                async with serving_on(listener, app) as bound:
+                    yield f"http://localhost:{bound}"
+            finally:
+                looking.cancel()
+    except BaseExceptionGroup as only:  # the block's, or that of looking
+        raise only.exceptions[0] from None
 
 
 _KEPT: Final = ("Allow", "Retry-After")

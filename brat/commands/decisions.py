@@ -45,6 +45,7 @@ from brat.status.find_task import live_or_named
 from brat.status.status_screen import plain_table, print_rows
 from brat.terminal.console import say
 from convoy.model.state import State
+from convoy.views.interventions import short
 from grite.errors import BratError
 
 _WAYS: Final = 5
@@ -131,7 +132,9 @@ def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
         raise BratError(f"there is nothing to {word}; see: brat status")
     if len(found) > 1:
         ways = "; ".join(
-            f"brat {word} {number} --convoy {name}" if number else f"brat {word} {name}"
+            short(state, f"brat {word} {number} --convoy {name}")
+            if number
+            else f"brat {word} {name}"
             for name, number in found[:_WAYS]
         )
         more = "; ..." if len(found) > _WAYS else ""

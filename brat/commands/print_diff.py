@@ -97,7 +97,10 @@ def pull(repo: Path) -> int:
             f"brat has not run in {checkout.top}; to get other people's work: git pull"
         )
     if not checkouts.branches_apart(checkout, known).landed:
-        say(f"{known.branch} already has everything that landed")
+        state = Reader(log_repository(repo)).read()
+        rest = ", ".join(each.name for each in state.live() if each.changed)
+        more = f"; finished tasks of {rest} land with the rest of it" if rest else ""
+        say(f"{known.branch} already has everything that landed{more}")
         return 0
     if changed := in_its_way(checkout, known):
         ways = checkouts.mending(checkout, changed)

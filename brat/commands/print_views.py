@@ -279,9 +279,11 @@ def _all_sessions(repo: Path, convoy: str | None, *, as_json: bool) -> None:
 def queue(repo: Path, *, as_json: bool) -> None:
     state = Reader(log_repository(repo)).read()
     drawn = partial(status_screen.queue_table, state)
-    status_screen.print_rows("queue", views.queue(state), drawn, as_json=as_json)
+    rows = views.queue(state)
+    status_screen.print_rows("queue", rows, drawn, as_json=as_json, none=_NO_QUEUE)
 
 
+_NO_QUEUE: Final = "nothing is waiting to be merged"
 _TASK: Final = re.compile(r"(?:task-)?(\d{1,9})", re.ASCII)
 _PULL: Final = re.compile(r"(?:#|pull-)(\d{1,9})", re.ASCII)
 _EDGE: Final = re.compile(r"(?:task-)?(\d{1,9})->(?:task-)?(\d{1,9})", re.ASCII)
@@ -344,10 +346,11 @@ def _of_pull(state: State, pull: int, now: int) -> Explained:
     raise BratError(f"pull request #{pull} does not belong to a convoy")
 
 
-def why(repo: Path, about: str, convoy: str | None, *, as_json: bool) -> None:
+def why(repo: Path, about: str | None, convoy: str | None, *, as_json: bool) -> None:
     """Print why a convoy, a task, a pull request or a wait is as it is, in order."""
     log = log_repository(repo)
     state = Reader(log).read()
+    about = about or live_or_named(state, convoy).name
     found = explained(state, about, convoy, wall_clock())
     if found.task:
         facts = bot_facts(log_entries(log), state.bots)

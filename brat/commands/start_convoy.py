@@ -147,9 +147,8 @@ async def _start(
     async with serving(checkout, wanted, say) as here:
         apart = checkouts.branches_apart(checkout, here.known)
         if how.headless and apart.own and apart.landed:
-            line = checkouts.landed_line(checkout, here.known)
             said = "agents would start without your new commits: first run"
-            raise BratError(f"{said} `{line}`")
+            raise BratError(f"{said} `brat pull`")
         comment = how.comment or how.plan_only * PLAN_ONLY
         title = (how.title or "").strip()
         issue, is_new = await _asked_issue(here, text, comment, title)
@@ -178,7 +177,7 @@ async def _start(
         if how.live and (changed := summary(here.reader().path, convoy)):
             say(f"{changed}; to see the changes: brat diff")
         if how.plan_only or approval(convoy):
-            say(f"nothing starts until you run: brat convoy approve {convoy.name}")
+            say(f"nothing starts until you run: brat approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status
 
 

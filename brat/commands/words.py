@@ -44,8 +44,9 @@ tree.word(
     "Explain the state of a task, pull request, wait or convoy.",
     lambda: commands.print_views.why,
     options.subject(
-        "TASK|PULL|EDGE|CONVOY",
-        "A task (3), a pull request (pull-12), a wait ('1->3'), or a convoy.",
+        "[TASK|PULL|EDGE|CONVOY]",
+        "A task (3), a pull request (pull-12), a wait ('1->3'), or a convoy; default: "
+        "the active convoy.",
     ),
     options.convoy,
     options.as_json,
@@ -88,7 +89,7 @@ tree.word(
         shell_complete=options.known("convoys"),
         help="Default: the active convoy.",
     ),
-    click.option("--out", type=FOLDER, help="Default: brat-CONVOY.html."),
+    click.option("--out", type=FOLDER, help="Default: a file inside .git."),
 )
 tree.word(
     "dashboard",

@@ -259,22 +259,25 @@ def _of_checkout(checkout: Checkout, *, engines: bool) -> Iterator[Finding]:
         yield from checked_engines(checkout, config)
     if found is None and without_server:
         return
-    known = registrations.read(checkout.folder)
-    yield Finding("ok", f"{checkout.top} is {known.repository}")
-    yield from checked_machine(checkout.folder)
+    if found is not None:
+        yield Finding("ok", f"{checkout.top} is {found.repository}")
+        yield from checked_machine(checkout.folder)
     yield from faults
     if config:
         yield Finding("ok", "the configuration is valid")
-        ci = start_checks.ci_of(checkout, config, known)
+        ci = start_checks.ci_of(checkout, config, found)
         yield from _lacking("fault", start_checks.ci_lacks(checkout, config, ci))
         yield from _lacking("note", start_checks.awaited_checks(config))
         yield from _lacking("note", start_checks.uncounted_costs(config))
         if not engines:  # without starting them
             yield from _lacking("fault", start_checks.engine_lacks(checkout, config))
+    if found is None:
+        yield Finding("note", "brat has not run here yet", "brat run 'WHAT TO DO'")
+        return
     is_shared = False
     with contextlib.suppress(BratError):
         is_shared = bool(origin_of(checkout.top))
-    yield from _log(registrations.bare_path(checkout.folder, known), is_shared)
+    yield from _log(registrations.bare_path(checkout.folder, found), is_shared)
 
 
 def _workflows(checkout: Checkout, config: Config | None) -> Iterator[Finding]:

@@ -149,8 +149,7 @@ class CheckoutSync:
         elif _APART.search(done.stderr):
             self._tell_way(
                 "your new commits are waiting because other work has landed; rebase "
-                "them with",
-                checkouts.landed_line(self.checkout, self.known),
+                "them with"
             )
         else:
             self._refused(done.stderr)
@@ -167,15 +166,15 @@ class CheckoutSync:
             return
         if checkouts.branches_apart(self.checkout, self.known).landed:
             self._told.add(tip)
-            self._tell_way("work landed; bring it into your checkout with", "brat pull")
+            self._tell_way("work landed; bring it into your checkout with")
 
-    def _tell_way(self, said: str, command: str) -> None:
+    def _tell_way(self, said: str) -> None:
         """Say how landed work comes into the checkout, and what is in its way."""
         if changed := checkouts.in_its_way(self.checkout, self.known):
             more = " ..." if len(changed) > _SHOWN else ""
             files = f"{', '.join(changed[:_SHOWN])}{more}"
             self.tell(f"first {checkouts.mending(self.checkout, changed)}: {files}")
-        self.tell(f"{said}: {command}")
+        self.tell(f"{said}: brat pull")
 
     def look(self, context: BotContext, forge: ServedForge) -> None:
         """Use the file where it is not what is committed; cheap while nothing changed.

@@ -35,6 +35,7 @@ from convoy.views.interventions import (
     alike,
     interventions,
     same_for,
+    short,
     unread_issues,
 )
 from grite.errors import Unavailable
@@ -127,7 +128,7 @@ def _lines(state: State, found: Intervention) -> Iterator[str]:
     convoy = state.convoys.get(found.convoy)
     task = convoy.task(found.task) if convoy and found.task else None
     why, _, more = found.why.partition("\n\n")
-    which = f"{found.task} --convoy {found.convoy}"
+    which = short(state, f"{found.task} --convoy {found.convoy}")
     if task:
         why = f"{found.convoy}: task {task.number} is {task.state}: {why}"
         why += f" (details: brat why {which})" * bool(more)
@@ -136,8 +137,8 @@ def _lines(state: State, found: Intervention) -> Iterator[str]:
     yield why
     if task and task.state == "blocked" and task.cause == "failed":
         yield f"  to see its agent's output: brat session tail {which}"
-        tell = f"brat task tell {found.task} TEXT --convoy {found.convoy}"
-        yield f"  to tell its agent something first: {tell}"
+        again = f"brat retry {which} TEXT"
+        yield f"  to try it again and tell its agent something: {again}"
     for line in advice(found):
         yield f"  {line}"
 

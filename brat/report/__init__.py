@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import pygit2
 from jinja2 import ChoiceLoader, PackageLoader
 from markupsafe import Markup
 
@@ -18,7 +19,9 @@ from bot import wall_clock
 from bot.dashboard import drawings
 from bot.dashboard.page_contents import FILES, PAGES
 from brat.repository import log_reader
+from brat.repository.checkout import common_folder
 from brat.repository.log_reader import Reader, log_repository
+from brat.repository.registration import STATE_FOLDER
 from brat.status.find_task import live_or_named
 from brat.terminal.console import say
 from convoy.events import Event
@@ -134,15 +137,19 @@ def write_report(repo: Path, convoy: str | None, out: Path | None) -> None:
     """Write the report of a convoy, and say which file holds it; needs no bot.
 
     Unless they are named, the convoy is the one that has not ended, or the last, and
-    the file is named after it, in the current folder.
+    the file is named after it, in brat's own folder: a new file in the checkout would
+    be one to commit.
     """
     log = log_repository(repo)
+    folder = common_folder(pygit2.discover_repository(str(repo)) or "") / STATE_FOLDER
     state = Reader(log).read()
     found = live_or_named(state, convoy)
     facts = history.bot_facts(log_reader.log_entries(log), state.bots)
-    file = out or Path(f"brat-{found.name}.html")
+    file = out or folder.resolve() / f"report-{found.name}.html"
     text = page(found, facts, wall_clock())
     try:
+        if out is None:
+            folder.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BratError(f"cannot write {file}: {error.strerror}") from error

@@ -257,11 +257,6 @@ def note_taken(checkout: Checkout, known: Registration) -> None:
         _opened(bare).references.create(TAKEN, tip, force=True)
 
 
-def landed_line(checkout: Checkout, known: Registration) -> str:
-    """Return the command line that brings the landed work into the checkout."""
-    return " && ".join(map(shlex.join, landed_commands(checkout, known)))
-
-
 def landed_commands(checkout: Checkout, known: Registration) -> tuple[list[str], ...]:
     """Return the commands that bring the landed work into the checkout.
 

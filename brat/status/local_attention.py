@@ -111,7 +111,6 @@ def _beside_landed(path: Path, folder: Path) -> Iterator[Intervention]:
     try:
         checkout, known = checkouts.find(path), registration.read(folder)
         found = branches_apart(checkout, known)
-        line = checkouts.landed_line(checkout, known)
         is_beside = found.own and found.landed
         changed = checkouts.in_its_way(checkout, known) if is_beside else ()
     except BratError:
@@ -119,4 +118,4 @@ def _beside_landed(path: Path, folder: Path) -> Iterator[Intervention]:
     if is_beside:
         why = f"your commits on {known.branch} are waiting: other work has landed"
         why += f"; first {checkouts.mending(checkout, changed)}" * bool(changed)
-        yield Intervention(kind="commits_beside", why=why, commands=(line,))
+        yield Intervention(kind="commits_beside", why=why, commands=("brat pull",))

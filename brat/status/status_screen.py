@@ -86,7 +86,7 @@ def _ending(convoy: Convoy) -> Iterator[Text]:
     if convoy.why:
         yield Text(f"  {one_line(convoy.why)}")
     if convoy.state == "failed":
-        yield Text(f"  to resume it: brat convoy retry {convoy.name}")
+        yield Text(f"  to resume it: brat retry {convoy.name}")
 
 
 BAR_WIDTH: Final = 30

@@ -39,7 +39,7 @@ def queued_again(
     name, number, settings = convoy.name, task.number, convoy.settings
     why = ""
     if CAUSES[cause].costs and task.spent >= settings.attempts:
-        why = f"{last} (after {counted(task.spent, 'attempt')})"
+        why = _spent(last, task)
     elif is_alike:
         why = f"two attempts failed in the same way within seconds: {last}"
     elif cause == "refused" == task.cause and last in task.notes[-1:]:
@@ -70,8 +70,14 @@ def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
     queued = TaskQueued(convoy=name, task=number, cause="changes", why=why, by=by)
     if task.spent < convoy.settings.attempts:
         return (queued,)
-    spent = f"{why} (after {counted(task.spent, 'attempt')})"
+    spent = _spent(why, task)
     return (queued, TaskBlocked(convoy=convoy.name, task=task.number, why=spent))
+
+
+def _spent(why: str, task: Task) -> str:
+    """Return why the last attempt failed; its first line says how many did."""
+    first, *log = why.split("\n", 1)
+    return "\n".join((f"{first} (after {counted(task.spent, 'attempt')})", *log))
 
 
 def dropped_needs(convoy: Convoy, task: Task) -> list[int]:

@@ -6,10 +6,11 @@ no test ran, the errors of compilers and linters are read instead. Only paths in
 repository count as places: an absolute path is the machine's own.
 
 Of the commands that its files propose the first of this order wins: `make test`,
-pytest, `npm test`, cargo, go, Maven, Gradle. A Makefile with a `test` target is the
-project's own word on how all of its tests are run. pytest stands before npm because a
-`package.json` beside a Python project mostly builds its pages; the others come last
-because they are conventions, and nobody had to write them down.
+pytest, `npm test`, cargo, go, Maven, Gradle, `make check`. A Makefile with a `test`
+target is the project's own word on how all of its tests are run. pytest stands before
+npm because a `package.json` beside a Python project mostly builds its pages; the others
+come last because they are conventions, and nobody had to write them down; `make check`
+is often no more than a linter.
 """
 
 import json
@@ -208,16 +209,19 @@ def propose_all(files: Collection[str], read: TextOf) -> tuple[Proposal, ...]:
     """Return every command that may run the project's tests, the most likely first."""
     found = [finder(files, read) for finder in (_make, _pytest, _npm)]
     found += [Proposal(run, f"{at} exists") for at, run in _BY_FILE if at in files]
+    found.append(_make(files, read, "check"))
     return tuple(filter(None, found))
 
 
-def _make(files: Collection[str], read: TextOf) -> Proposal | None:
+def _make(
+    files: Collection[str], read: TextOf, wanted: str = "test"
+) -> Proposal | None:
     for name in _MAKEFILES:
         if name in files:
             lines = (read(name) or "").splitlines()
             targets = (found for line in lines if (found := _TARGETS.match(line)))
-            if any("test" in target["names"].split() for target in targets):
-                return Proposal("make test", f"{name} has a target named test")
+            if any(wanted in target["names"].split() for target in targets):
+                return Proposal(f"make {wanted}", f"{name} has a target named {wanted}")
             return None
     return None
 

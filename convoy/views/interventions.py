@@ -64,6 +64,8 @@ class Intervention(Struct, frozen=True, kw_only=True):
     """For a terminal; the first is the likeliest."""
     comments: tuple[str, ...] = ()
     """To be said on the convoy's issue, in the same order."""
+    words: tuple[str, ...] = ()
+    """What a button can do about it, in the same order: the words of the endpoints."""
 
 
 def interventions(
@@ -74,7 +76,7 @@ def interventions(
     `faults` is what could not be read in the log.
     """
     live = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
-    return (
+    found = (
         *_damages(state, faults),
         *(_aside(state, now, *each) for each in state.asides()),
         *(stopped(*each) for each in live if is_stopped(*each)),
@@ -100,6 +102,16 @@ def interventions(
             if convoy.deleted_comments >= COMMENTS_MOST and convoy.comment is None
         ),
     )
+    return tuple(
+        replace(each, commands=tuple(short(state, line) for line in each.commands))
+        for each in found
+    )
+
+
+def short(state: State, command: str) -> str:
+    """Return the command without the convoy that it means anyway."""
+    live = [convoy.name for convoy in state.live()] or [*state.convoys][-1:]
+    return command.removesuffix(f" --convoy {live[0]}") if len(live) == 1 else command
 
 
 def _asking(
@@ -107,15 +119,16 @@ def _asking(
 ) -> Intervention:
     """Return what waits for a person, who says one of these words of it."""
     name = part if isinstance(part, str) else part.name
-    about = f"task {{}} {task} --convoy {name}" if task else f"convoy {{}} {name}"
+    about = f"{task} --convoy {name}" if task else name
     which = f" task-{task}" if task else ""
     return Intervention(
         kind=kind,
         convoy=name,
         task=task,
         why=why,
-        commands=tuple(f"brat {about.format(word)}" for word in words),
+        commands=tuple(f"brat {word} {about}" for word in words),
         comments=tuple(f"/brat {word}{which}" for word in words),
+        words=words,
     )
 
 
@@ -156,7 +169,7 @@ def alike(
 
 def same_for(found: Intervention, others: tuple[int, ...]) -> str:
     """Return the words for such tasks, and the command for them all."""
-    again = f"; to retry all that is blocked: brat convoy retry {found.convoy}"
+    again = f"; to retry all that is blocked: brat retry {found.convoy}"
     can_retry = any(" retry " in each for each in found.commands)
     return f"the same for {numbered(others)}{again * can_retry}"
 
@@ -221,7 +234,7 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
             found = _asking("convoy_failed", convoy, failed, "retry")
             if convoy.given is not None:  # what is new of it counts
                 say = (f"/brat {convoy.given.verb}",)
-                yield replace(found, commands=(), comments=say)
+                yield replace(found, commands=(), comments=say, words=())
             else:
                 yield replace(found, comments=(*found.comments, "/brat start"))
 
@@ -236,7 +249,11 @@ def stopped(convoy: Convoy, task: Task) -> Intervention:
     elif task.refused_paths and not forbidden(task.refused_paths):
         words = ["allow", *words]
     found = _asking(kind, convoy, why, *words, task=task.number)
-    if kind != "blocked_task" or not may_be_too_much(convoy, task):
+    if (
+        kind != "blocked_task"
+        or task.refused_paths
+        or not may_be_too_much(convoy, task)
+    ):
         return found
     split = f"brat task split {task.number} LIST --convoy {convoy.name}"
     return replace(
@@ -302,7 +319,8 @@ def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:
     words = ("resume", "cancel") if closed else ("resume",)
     found = _asking("kept_back", convoy, why, *words)
     if is_all and not closed:
-        found = replace(found, commands=(), comments=("/brat resume all",))
+        say = ("/brat resume all",)
+        found = replace(found, commands=(), comments=say, words=())
     yield found
 
 

@@ -108,7 +108,7 @@ def approval(convoy: Convoy) -> str:
         )
     return (
         "someone with write access must approve the plan with `/brat approve` here or "
-        f"`brat convoy approve {convoy.name}`; nothing starts until then"
+        f"`brat approve {convoy.name}`; nothing starts until then"
     )
 
 

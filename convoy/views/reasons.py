@@ -51,7 +51,7 @@ def waits_for(convoy: Convoy, task: Task, at: Moment | None = None) -> str:
     if task.set_aside is not None and task.waits_aside:
         return task.set_aside.back
     if task.state == "running":
-        return "its session"
+        return "its session to end"
     if task.state == "needs-review":
         queue = "CI" if task.candidate else "the merge queue"
         waits = kept_from_landing(convoy, task)
@@ -189,7 +189,8 @@ def convoy_reasons(convoy: Convoy, at: Moment | None = None) -> Iterator[str]:
         yield f"tasks in the merge queue, in order: {queue}"
     for task in convoy.tasks:
         if not task.settled:
-            waits = waits_for(convoy, task, at) or "nothing: it is about to continue"
+            waits = waits_for(convoy, task, at).partition("\n\n")[0]
+            waits = waits or "nothing: it is about to continue"
             yield f"task {task.number} ({task.state}) is waiting for {waits}"
 
 

@@ -51,6 +51,9 @@ LIVE_CHARS = 1_000_000
 """A job's log is for a first look; the transcript has the rest."""
 SUMMARY_BYTES = 1_000_000
 """GitHub takes 1 MiB a step."""
+_CUT = (
+    "\n[the rest of the output is in transcript.jsonl, in the artifact brat-result]\n"
+)
 LISTED_FILES = 100
 
 
@@ -101,6 +104,8 @@ def live_view(
             _show(text[:left] if is_open else f"::stop-commands::{mark}\n{text[:left]}")
             is_open = True
             left -= len(text)
+            if left <= 0:
+                _show(_CUT)
         feed(text)
 
     try:

@@ -13,13 +13,14 @@ import pytest
 from filelock import FileLock
 
 from brat.commands.init_repository import init
+from brat.commands.print_diff import pull
 from brat.doctor.checkup import check_up
 from brat.forge.resources.forge_records import Ci
 from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import served
 from brat.local.start_checks import branch_lacks, ci_of, clone_lacks
 from brat.repository import registration as registrations
-from brat.repository.checkout import Checkout, find, landed_line, require_clean
+from brat.repository.checkout import Checkout, find, require_clean
 from brat.repository.registration import Registration, Source, register
 from brat.status.local_attention import here, stands_still
 from convoy.config import Config
@@ -43,10 +44,6 @@ def git(cwd: Path, *words: str, check: bool = True) -> str:
         ("git", *words), cwd=cwd, env=CLEAN, check=check, stdout=subprocess.PIPE
     )
     return done.stdout.decode().strip()
-
-
-def shell(cwd: Path, line: str) -> None:
-    subprocess.run(("sh", "-c", line), cwd=cwd, env=CLEAN, check=True, timeout=60)
 
 
 def commit(cwd: Path, text: str, name: str = "a.txt") -> None:
@@ -226,7 +223,7 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
         landed = landed_in(bare)
         for on in ("main", name):
             git(origin, "switch", "--quiet", on)
-            shell(origin, landed_line(checkout, known))
+            assert pull(origin) == 0
             assert git(origin, "rev-parse", f"refs/heads/{name}") == landed
 
 
@@ -247,7 +244,7 @@ def test_what_waits_here_is_told_with_what_helps(origin: Path) -> None:
 
     assert beside.why == f"{clean.why}; first commit or stash your changes"
     assert beside.commands == clean.commands
-    assert clean.commands[0].startswith("git pull --rebase ")
+    assert clean.commands == ("brat pull",)
 
 
 def test_a_configuration_is_complained_of_until_it_is_mended(origin: Path) -> None:
@@ -273,7 +270,7 @@ def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> Non
 
     for on in ("--create=other", "main"):
         git(origin, "switch", "--quiet", on)
-        shell(origin, landed_line(checkout, known))
+        assert pull(origin) == 0
         assert git(origin, "rev-parse", "refs/heads/main") == landed
         git(origin, "update-ref", "refs/heads/main", tip)
 
@@ -287,7 +284,7 @@ def test_landed_work_is_brought_though_git_may_fetch_no_files(origin: Path) -> N
         git(origin, "config", name, "never")
         for on in ("--create=other", "main"):
             git(origin, "switch", "--quiet", on)
-            shell(origin, landed_line(checkout, known))
+            assert pull(origin) == 0
             assert git(origin, "rev-parse", "refs/heads/main") == landed
             git(origin, "reset", "--quiet", "--hard", tip)
             git(origin, "update-ref", "refs/heads/main", tip)
@@ -318,7 +315,7 @@ def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
     assert "on the branch side, but agents start from main" in said
     assert f"run `cd {origin}`, or `brat init`" in said
     landed = landed_in(registrations.bare_path(linked.folder, known))
-    shell(linked.top, landed_line(linked, known))
+    assert pull(linked.top) == 0
     assert git(origin, "rev-parse", "HEAD") == landed
     git(origin, "branch", "--quiet", "--move", "main", "new")
     (said,) = map(str, branch_lacks(linked, known))

@@ -135,6 +135,13 @@ def test_a_lost_attempt_is_tried_again_until_the_attempts_are_spent() -> None:
     assert rules.task(1).why == "it died (after 2 attempts)"
 
 
+def test_how_often_a_task_was_tried_is_said_before_a_log() -> None:
+    rules = Rules().planned(spec(1), attempts=1).started(1)
+    rules.do(made(LoseSession, cause="lost", why="it died: x\n\na log\nof it"))
+
+    assert rules.task(1).why == "it died: x (after 1 attempt)\n\na log\nof it"
+
+
 def test_an_outage_costs_no_attempt() -> None:
     rules = Rules().planned(spec(1), attempts=1)
     rules.started(1).do(made(LoseSession, cause="outage", why="rate limit")).started(1)

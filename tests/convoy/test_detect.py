@@ -58,6 +58,8 @@ def test_the_order_is_the_one_that_is_written_down() -> None:
         ("make test", {"Makefile": f"all: build\n{text}\n"})
         for text in ("test:\n\ttrue", "all test: build", "test:: x", "test : x")
     ),
+    ("make check", {"Makefile": "check: all\n\ttrue\n"}),
+    ("cargo test", {"Makefile": "check: all\n", "Cargo.toml": "[package]\n"}),
     *(  # only looks like such a target
         (None, {"Makefile": text})
         for text in (

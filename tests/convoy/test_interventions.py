@@ -42,11 +42,9 @@ def test_a_blocked_task_says_what_to_do_after_a_damaged_log() -> None:
     [found] = interventions(rules.state, rules.now)
 
     assert (found.kind, found.task, found.why) == ("blocked_task", 2, "no CI")
-    assert found.commands == (
-        "brat task retry 2 --convoy fix-7",
-        "brat task drop 2 --convoy fix-7",
-    )
+    assert found.commands == ("brat retry 2", "brat drop 2")
     assert found.comments == ("/brat retry task-2", "/brat drop task-2")
+    assert found.words == ("retry", "drop")
     faults = ("abc: bad hash", "def: bad id")
     damaged, after = interventions(rules.state, rules.now, faults)
     assert (damaged.kind, after) == ("log_damaged", found)
@@ -94,7 +92,7 @@ def test_whatever_pauses_one_convoy_it_is_resumed_alone_and_all_are_together() -
         rules = Rules().planned(spec(1)).do(pause)
         [found] = interventions(rules.state, rules.now)
         assert (found.why, found.comments[0]) == (why, "/brat resume")
-        assert found.commands[0] == "brat convoy resume fix-7"
+        assert found.commands[0] == "brat resume fix-7"
         assert "resume all" not in str(found)
         rules.do(people_events.ConvoyResumed(convoy=NAME, by="bea"))
         assert (rules.convoy.state, kinds(rules)) == ("active", [])
@@ -142,7 +140,7 @@ def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
 
     assert (found.kind, found.task) == ("convoy_failed", 0)
     assert found.why == "the convoy failed: main moved"
-    assert found.commands == ("brat convoy retry fix-7",)
+    assert found.commands == ("brat retry fix-7",)
     assert kinds(rules, rules.now + LATELY_MS + 60_000) == []
 
 
@@ -224,6 +222,21 @@ def test_the_person_who_answers_for_a_convoy_is_called(by: str, whom: str) -> No
     assert need.whom == whom
 
 
+def test_a_command_names_a_convoy_only_where_another_could_be_meant() -> None:
+    rules = Rules().planned(spec(1))
+    rules.blocked(1, "no CI")
+    other = replace(rules.convoy, name="other-8")
+
+    [alone] = interventions(rules.state, rules.now)
+    both = interventions(rules.state.with_convoy(other), rules.now)
+
+    assert alone.commands[0] == "brat retry 1"
+    assert [found.commands[0] for found in both] == [
+        "brat retry 1 --convoy fix-7",
+        "brat retry 1 --convoy other-8",
+    ]
+
+
 def test_tasks_that_wait_for_the_same_reason_are_said_together() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3), spec(4))
     for number, why in ((1, "no CI"), (2, "no key"), (3, "no CI"), (4, "no CI")):
@@ -232,7 +245,7 @@ def test_tasks_that_wait_for_the_same_reason_are_said_together() -> None:
     (first, others), (apart, none) = alike(interventions(rules.state, rules.now))
 
     assert (first.task, others, apart.task, none) == (1, (3, 4), 2, ())
-    again = "to retry all that is blocked: brat convoy retry fix-7"
+    again = "to retry all that is blocked: brat retry fix-7"
     assert same_for(first, others) == f"the same for tasks 3, 4; {again}"
-    dropped = replace(first, commands=("brat task drop 1 --convoy fix-7",))
+    dropped = replace(first, commands=("brat drop 1",))
     assert same_for(dropped, (3,)) == "the same for task 3"

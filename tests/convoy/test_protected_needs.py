@@ -81,7 +81,7 @@ def test_a_path_for_which_its_work_was_refused_may_be_allowed() -> None:
     rules.started(1).refused(1, protected=(WORKFLOW,)).blocked(1, why)
 
     asked = stopped(rules.convoy, rules.task(1))
-    assert asked.commands[0] == f"brat task allow 1 --convoy {NAME}"
+    assert asked.commands[0] == f"brat allow 1 --convoy {NAME}"
     rules.do(AllowPaths(convoy=NAME, task=1, by="ann"))
     assert why_not(rules, WORKFLOW) == ()
     assert why_not(rules, ".github/workflows/other.yml")

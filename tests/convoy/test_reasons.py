@@ -23,7 +23,13 @@ def test_each_state_says_what_it_waits_for() -> None:
     before = [waits_for(rules.convoy, task) for task in rules.convoy.tasks]
     rules.offered(4, sha("c"), sha("0"))
 
-    assert before == ["a free slot", "task 1", "its session", "the merge queue", ""]
+    assert before == [
+        "a free slot",
+        "task 1",
+        "its session to end",
+        "the merge queue",
+        "",
+    ]
     assert "it waits for task 1: the plan says so" in why(rules, 2)
     rules.dropped(2, "not wanted")
     assert why(rules, 2) == (

@@ -58,6 +58,20 @@ async def test_news_come_without_a_reload_and_leave_the_focus(
         await expect(link).to_be_focused()
 
 
+async def test_a_log_opens_at_what_failed(opens: Opens, browser: Browser) -> None:
+    noise = "\n".join(f"line {number}" for number in range(200))
+    said = f"{noise}\nFAILED tests/test_a.py::test_b - assert 1 == 2\n{noise}"
+    rules = Rules().planned(spec(1)).blocked(1, f"CI is red on abc: it\n\n{said}")
+    async with opens(rules) as visit, browsers.tab(browser) as tab:
+        await signed_in(tab, visit, f"/convoys/{NAME}/tasks/1")
+        failed = tab.page.locator(".log .bad")
+        await expect(failed).to_be_in_viewport()
+
+        await signed_in(tab, visit, "/waits")
+        await tab.page.locator(".waits summary").click()
+        await expect(failed).to_be_in_viewport()
+
+
 async def test_a_button_pressed_before_the_scripts_are_there_counts(
     opens: Opens, browser: Browser
 ) -> None:

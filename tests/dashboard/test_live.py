@@ -2,10 +2,13 @@
 
 import asyncio
 
+import pytest
+
 from bot.dashboard.application import MOST_STREAMS
 from convoy import views
 from convoy.events.people_events import ConvoyPaused
 from convoy.views.interventions import Intervention, unusable_config
+from grite.errors import Unavailable
 from tests.dashboard.conftest import Opens, blocked
 from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec
@@ -111,3 +114,11 @@ async def test_all_kinds_are_on_the_pages_and_in_the_interface(opens: Opens) -> 
             assert all(
                 f"<code>{command}</code>" in page for command in each["commands"]
             )
+
+
+async def test_what_ends_the_loop_beside_a_dashboard_is_told_as_it_is(
+    opens: Opens,
+) -> None:
+    with pytest.raises(Unavailable, match="the forge has stopped"):
+        async with opens(Rules()):
+            raise Unavailable("the forge has stopped")

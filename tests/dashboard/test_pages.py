@@ -34,7 +34,7 @@ async def test_the_overview_counts_tasks_by_state_and_says_what_waits(
         assert f'/tasks/{number}"><b>{number}</b> ' in lists[state]
         assert lists[state].count('<a class="title"') == 1
     assert "no CI here" in page
-    assert "brat task retry 5 --convoy fix-7" in page
+    assert "brat retry 5" in page
 
 
 async def test_a_convoys_tasks_are_shown_as_list_graph_or_plan(opens: Opens) -> None:
@@ -67,7 +67,7 @@ async def test_a_convoys_page_has_its_plan_and_hostile_paths_do_nothing(
     assert "<code>src/&lt;b&gt;.py</code>, <code>CLAUDE.md</code>" in page
     assert "needs protected paths: CLAUDE.md" in page
     assert "waits for task 1: the plan says so" in page
-    assert "brat convoy approve fix-7" in page
+    assert "brat approve fix-7" in page
     assert "<script>alert" not in page
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from brat.forge.service.ci_checkout import WORK, keep_tree, take_kept
 from tests.forge.test_ci import judged
 from tests.world.forge import Checkout, Json, Town
 
@@ -119,6 +120,20 @@ async def test_a_job_finds_the_commits_tree_whatever_the_last_one_left(
 
         assert len([*kept.glob("*/*")]) == 1, name
         assert found == fresh, name
+
+
+def test_a_job_that_an_interrupted_forge_runs_again_is_kept_once(
+    tmp_path: Path,
+) -> None:
+    kept, job = tmp_path / "kept", tmp_path / "ci/52"
+    for commit in ("one", "two"):
+        take_kept(tmp_path / "none", job)
+        (job / WORK).mkdir()
+        (job / "index").write_text(commit)
+        keep_tree(kept, job, 4)
+
+    assert [each.read_text() for each in kept.glob("*/index")] == ["one"]
+    assert not job.exists()
 
 
 async def test_changed_attributes_count_for_files_that_did_not_change(

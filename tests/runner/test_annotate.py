@@ -62,6 +62,17 @@ def test_outputs_and_summary_are_added_to_what_is_there(forge: Forge) -> None:
     )
 
 
+def test_a_log_that_is_cut_off_says_where_the_rest_is(forge: Forge) -> None:
+    script = "yes abcdefg | head -n 200000; echo 1 > a"
+    left = forge.run(forge.started("sh", "-c", script), GITHUB_ACTIONS="true")
+
+    cut, _, _, ended = left.out.splitlines()[-4:]
+    assert cut == (
+        "[the rest of the output is in transcript.jsonl, in the artifact brat-result]"
+    )
+    assert ended == "fix-login-7/2/1: success. Changed 1 file."
+
+
 def test_live_output_is_shown_where_no_command_is_obeyed(forge: Forge) -> None:
     left = forge.run(
         forge.started("sh", "-c", "echo ::set-env name=x::y; echo 1 > a"),

@@ -75,7 +75,7 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("true", '[mayor]\napprove = "plan"\n'))
     terminal.done("brat mayor start --plan-only --task 'Spell words'")
     ran = terminal.type("brat run 'Count words'")
-    last = "nothing starts until you run: brat convoy approve count-words-2"
+    last = "nothing starts until you run: brat approve count-words-2"
     assert (ran.status, ran.lines[-1], "/brat" in ran.out) == (1, last, False)
 
     two = terminal.type("brat approve")

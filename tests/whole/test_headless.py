@@ -6,7 +6,7 @@ import pytest
 
 from tests.whole.test_daily_words import read_here
 from tests.world.terminal import left_running
-from tests.world.words import engine, facts, project, taken
+from tests.world.words import engine, facts, project, status, taken
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
@@ -38,7 +38,7 @@ def test_1_when_a_task_fails_and_a_person_may_give_it_up(tmp_path: Path) -> None
     assert said.status == 1
     assert any("task 1 is blocked" in line for line in said.lines)
     assert "The agent exited with status 3: " in said.err
-    assert any("brat task retry 1" in line for line in said.lines)
+    assert any("brat retry 1" in line for line in said.lines)
     assert left_running(tmp_path) == []
 
     assert terminal.type("brat status").status == 1
@@ -47,6 +47,18 @@ def test_1_when_a_task_fails_and_a_person_may_give_it_up(tmp_path: Path) -> None
     assert dropped.status == 0, dropped.err
     kinds = {fact["type"] for fact in facts(terminal)}
     assert kinds >= {"work.refused", "task.blocked", "task.dropped"}
+
+
+def test_what_is_merged_while_another_task_waits_has_not_landed(tmp_path: Path) -> None:
+    script = 'test "$BRAT_TITLE" = "Say no" && exit 3; my-agent < $BRAT_PROMPT'
+    terminal = project(tmp_path, engine(script))
+
+    terminal.type("brat mayor start --headless --task 'Say yes' --task 'Say no'")
+
+    [name] = [convoy["name"] for convoy in status(terminal)["convoys"]]
+    said = "main already has everything that landed; finished tasks of "
+    pulled = terminal.type("brat pull")
+    assert pulled.lines == [f"{said}{name} land with the rest of it"]
 
 
 def test_1_when_the_days_budget_is_spent(tmp_path: Path) -> None:

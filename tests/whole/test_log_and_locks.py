@@ -87,9 +87,20 @@ def test_the_doctor_finds_nothing(terminal: Terminal) -> None:
     assert all(line.startswith("  ok") for line in said.lines)
 
 
+def test_a_repository_in_which_brat_has_not_run_yet_has_no_fault(
+    tmp_path: Path,
+) -> None:
+    said = project(tmp_path, engine("true")).type("brat doctor")
+
+    assert said.status == 0, said.err
+    assert said.lines[-1] == (
+        "  note  brat has not run here yet -> brat run 'WHAT TO DO'"
+    )
+
+
 def test_the_doctor_names_what_is_wrong(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("true", "[refinery]\nstrateg = 'squash'\n"))
-    assert "brat init" in terminal.type("brat doctor").err
+    assert "strateg" in terminal.type("brat doctor").err
 
     assert terminal.type("brat doctor").status == 1
 

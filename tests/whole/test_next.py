@@ -86,12 +86,12 @@ def test_a_decision_is_confirmed_and_what_waited_before_is_one_line(
     assert "(attempt 2)" in terminal.type("brat witness run").err
     why = terminal.done("brat why 2").splitlines()
     assert why[-3:-1] == [
-        "to try it again: brat task retry 2 --convoy say-one-1",
-        "to continue without it: brat task drop 2 --convoy say-one-1",
+        "to try it again: brat retry 2",
+        "to continue without it: brat drop 2",
     ]
     paused = terminal.type("brat pause")
     assert paused.lines[:3] == [
         "carried out: pause say-one-1",
         "say-one-1 is paused: a person paused it",
-        "  to go on: brat convoy resume say-one-1",
+        "  to go on: brat resume say-one-1",
     ]

@@ -42,7 +42,7 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
         top = terminal.done("git rev-parse HEAD")
         until(lambda: holds(terminal, top))
 
-    assert line == f"git pull --rebase {BARE} main"
+    assert line == "brat pull"
     (found,) = shown["interventions"]
     assert (found["kind"], found["commands"]) == ("commits_beside", [line])
     assert up.lines.index(first) < up.lines.index(beside)
@@ -74,7 +74,7 @@ def test_what_a_person_rewrites_is_taken_until_work_has_landed(tmp_path: Path) -
 
     assert refused.status == 1
     assert "opened issue" not in refused.err
-    line = f"git pull --rebase {BARE} main"
+    line = "brat pull"
     mend = f"agents would start without your new commits: first run `{line}`"
     assert refused.lines[-1].endswith(mend)
     terminal.done(line)

@@ -80,7 +80,7 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
 
     assert said.status == 0, said.err
     told = json.loads(said.out)
-    approve = f"brat convoy approve {told['name']}"
+    approve = f"brat approve {told['name']}"
     assert f"nothing starts until you run: {approve}" in said.err
     assert (told["state"], len(told["tasks"])) == ("planning", 3)
     assert {task["attempts"] for task in told["tasks"]} == {0}

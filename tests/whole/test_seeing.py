@@ -84,7 +84,7 @@ def test_a_convoy_is_paused_and_resumed(terminal: Terminal) -> None:
     terminal.done("brat convoy resume say-words-1")
 
     assert "- it is waiting for a person: the convoy is paused" in paused
-    assert "to go on: brat convoy resume say-words-1" in advice.err
+    assert "to go on: brat resume say-words-1" in advice.err
     assert advice.status == 1
     assert "paused" not in terminal.done("brat why 1")
 
@@ -97,6 +97,19 @@ def test_what_a_session_prints_is_shown(terminal: Terminal) -> None:
     printed = terminal.done("brat session tail 1")
     assert "task 1 says hi" in printed
     assert terminal.done("brat session tail -f 1") == printed
+
+
+def test_why_is_about_the_only_convoy_that_goes_on(terminal: Terminal) -> None:
+    assert terminal.done("brat why") == terminal.done("brat why say-words-1")
+
+
+def test_a_report_is_no_new_file_in_the_checkout(terminal: Terminal) -> None:
+    said = terminal.type("brat report")
+
+    file = terminal.cwd / ".git/brat/report-say-words-1.html"
+    assert said.lines == [f"wrote {file}"]
+    assert "<h1>say-words-1: active</h1>" in file.read_text()
+    assert terminal.done("git status --porcelain") == ""
 
 
 def test_a_report_is_written_where_it_is_said(terminal: Terminal) -> None:

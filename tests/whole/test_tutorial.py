@@ -36,7 +36,7 @@ def test_the_tutorial_goes_to_its_end(tmp_path: Path) -> None:
     forge = next(project.glob(".git/brat/forge/repos/*/words.git"))
     landed = terminal.done(f"git --git-dir={forge} ls-tree -r --name-only main")
     assert {f"said/task-{n}.txt" for n in (1, 2, 3)} <= set(landed.splitlines())
-    assert (project / "brat-greet-everybody-4.html").is_file()
+    assert (project / ".git/brat/report-greet-everybody-4.html").is_file()
     assert left_running(tmp_path) == []
     convoys = json.decode(terminal.done(f"sh -c 'cd {project} && brat status --json'"))
     assert [convoy["state"] for convoy in convoys["convoys"]] == ["complete"] * 2

@@ -122,7 +122,7 @@ def test_news_come_by_themselves_on_one_screen_without_a_flicker(kept: Kept) -> 
 
     assert f"{NAME}: active" in first
     assert "waits for you:" in later
-    assert f"brat task retry 3 --convoy {NAME}" in later
+    assert "brat retry 3" in later
     assert len(last.splitlines()) <= SIZE[0]
     assert last.endswith("q quits")
     # Each picture came whole, and none began with an empty screen.
@@ -165,7 +165,7 @@ def test_what_waits_stays_on_top_while_the_rest_scrolls(tmp_path: Path) -> None:
     waits = top.splitlines()[:4]
     assert waits[0] == "waits for you:"
     assert "no CI for 40" in waits[1]
-    assert waits[2].startswith(f"    brat task retry 40 --convoy {NAME} --repo ")
+    assert waits[2].startswith("    brat retry 40 --repo ")
     assert "lines 1 to 19 of " in top
     assert "1 Task 1 " not in middle
     assert again == top

@@ -12,6 +12,7 @@ const read = (src) =>
 const begin = () => {
   isLive = true;
   colourChanges();
+  placeLogs();
   // What is open stays open while news renew the page.
   Idiomorph.defaults.callbacks.beforeNodeMorphed = (old, fresh) =>
     !(old.matches?.(".diff.coloured") && old.textContent === fresh.textContent);
@@ -86,7 +87,22 @@ const colourChanges = () => {
   }
 };
 
+// A log opens at what failed, else at its end, and stays at its end as it grows.
+const heights = new WeakMap();
+const placeLogs = () => {
+  for (const log of document.querySelectorAll(".log")) {
+    const before = heights.get(log);
+    if (!log.clientHeight || log.querySelector(":target")) continue;
+    if (before && log.scrollTop + log.clientHeight < before - 1) continue;
+    heights.set(log, log.scrollHeight);
+    const at = (!before && log.querySelector(".bad")) || log.lastElementChild;
+    if (at) log.scrollTop = at.offsetTop - log.offsetTop - log.clientHeight / 2;
+  }
+};
+
 addEventListener("htmx:afterSettle", colourChanges);
+addEventListener("htmx:afterSettle", placeLogs);
+addEventListener("toggle", placeLogs, true);
 
 addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;

@@ -81,10 +81,11 @@ def take_kept(folder: Path, job: Path) -> None:
 def keep_tree(folder: Path, job: Path, most: int) -> None:
     """Move the folder of an ended job into `folder`, where at most `most` are kept.
 
-    What can be used no more is removed. A program that the job left behind would write
-    into the next job's files.
+    What can be used no more is removed, and what an earlier run of the job left stays.
+    A program that the job left behind would write into the next job's files.
     """
     is_whole = (job / _INDEX).is_file() and not (job / WORK).is_symlink()
+    is_whole = is_whole and not (folder / job.name).exists()
     if is_whole and len([*folder.glob("*")]) < most and not programs.inside(job):
         for left in [*job.iterdir()]:
             if left.name not in (WORK, _INDEX, _COMMIT):

@@ -77,7 +77,7 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 |---|---|---|---|---|---|---|---|---|
 | 1 | Task 1 | merged | shell | 1 | 1s | #11 | `aaaaaaaaaa` |  |
 | 2 | Task 2 | queued | shell | 0 |  |  |  | task 3 |
-| 3 | Task 3 | running | shell | 1 |  |  |  | its session |
+| 3 | Task 3 | running | shell | 1 |  |  |  | its session to end |
 | 4 | Task 4 | needs-review | shell | 1 | 1s | #14 |  | CI |
 | 5 | Task 5 | blocked | shell | 0 |  |  |  | a person: no check has reported |
 | 6 | Task 6 | queued | shell | 0 |  |  |  | a free slot |
