@@ -30,7 +30,7 @@ import pygit2
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.repository.twin_names import has_twin
+from bot.repository.strangers_commits import has_twin
 from convoy import text
 from convoy.model.records import Strategy
 from grite import git

@@ -29,12 +29,12 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 import msgspec
 import pygit2
 from msgspec import Struct
 
-from bot.repository.twin_names import has_twin
 from convoy import gate
 from convoy.model.records import Settings
 from grite import git
@@ -539,3 +539,26 @@ def ci_changes(repository: Path, target: str, commit: str) -> tuple[str, ...]:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+def has_twin(tree: pygit2.Tree, path: str, *, is_other: bool = False) -> bool:
+    """Whether a tree holds a file, or a folder for it, that differs only so from one.
+
+    `is_other`: a folder above already does.
+    """
+    name, _, rest = path.partition("/")
+    for entry in tree:
+        here = (entry.raw_name or b"").decode(errors="surrogateescape")
+        if _folded(here) != _folded(name):
+            continue
+        other = is_other or here != name
+        if rest and isinstance(entry, pygit2.Tree):
+            if has_twin(entry, rest, is_other=other):
+                return True
+        elif other:
+            return True
+    return False
+
+
+def _folded(name: str) -> str:
+    return normalize("NFC", name).casefold()

@@ -37,8 +37,8 @@ from bot.roles.bot_context import (
 from bot.roles.issue_intake import edited_since
 from bot.text import phrase
 from bot.text.slash_commands import may_mention
+from convoy.config import Due, due
 from convoy.config.keys import ScheduleTable
-from convoy.config.schedules import Due, due
 from convoy.events.forge_actions import ItemTakenUp
 from convoy.events.hold_events import LAND_LABEL, NO_LABEL, CommentDeleted
 from convoy.model import ids

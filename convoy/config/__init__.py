@@ -4,17 +4,22 @@ The models are the only description of the file: the messages for people, the JS
 Schema for editors and the table in docs/configuration.md are made from them. A fault is
 a line, `file: key: what is wrong; what is allowed; did you mean X?`. What is allowed is
 read from the JSON Schema, so that messages, editors and documents never differ.
+
+Many repositories that want something daily must not ask for it in the same minute, so
+each of their schedules begins at an offset that only its name decides.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from pydantic import ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from convoy.config import keys
+from convoy.model.ids import HOUR_MS
 from convoy.model.records import Budget, EngineSpec, Limits, Settings
 from convoy.text import counted, did_you_mean
 from convoy.text.strangers_data import TooMuch, toml_table
@@ -127,6 +132,36 @@ def schema() -> dict[str, Any]:
 
 def _shape(generator: type[keys.TomlSchema]) -> dict[str, Any]:
     return Config.model_json_schema(schema_generator=generator)
+
+
+WINDOW_MS: Final = HOUR_MS
+"""What nobody started for so long is left to the next time."""
+
+
+class Due(NamedTuple):
+    name: str
+    begun: int
+    """When its time came, unix ms: the same for every look within the window."""
+
+
+def due(
+    hours: Mapping[str, int], repository: str, now: int, window: int = WINDOW_MS
+) -> tuple[Due, ...]:
+    """Return what is due at `now` (unix ms), in the order of the names.
+
+    `hours` are those between two times, by the schedule's name; `window` is how late
+    one may still be started, ms.
+    """
+    found = []
+    for name, every in sorted(hours.items()):
+        period = every * HOUR_MS
+        seed = f"{repository.casefold()}:{name}".encode()
+        digest = hashlib.blake2b(seed, digest_size=8).digest()
+        offset = int.from_bytes(digest) % period
+        begun = (now - offset) // period * period + offset
+        if now - begun < window:
+            found.append(Due(name, begun))
+    return tuple(found)
 
 
 Node = Mapping[str, Any]

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.config import ConfigError, load, schema
+from convoy.config import WINDOW_MS, ConfigError, due, load, schema
 from convoy.config.keys import FORMER_KEYS
-from convoy.config.schedules import WINDOW_MS, due
 from convoy.model.ids import HOUR_MS
 from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
 from convoy.text import seconds_in, spoken_duration

@@ -8,7 +8,7 @@ import pytest
 
 from bot.serving import bot_service
 from bot.settings.oneshot_settings import SCHEDULE_WINDOW_S
-from convoy.config.schedules import due
+from convoy.config import due
 from convoy.model.ids import HOUR_MS
 from tests.bot.room import SHELL, Room, empty_room
 
