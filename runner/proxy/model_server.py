@@ -44,6 +44,7 @@ _KINDS: Final[Mapping[int, tuple[str, str, str]]] = {
     404: ("not_found_error", "invalid_request_error", "NOT_FOUND"),
     413: ("request_too_large", "invalid_request_error", "INVALID_ARGUMENT"),
     502: ("api_error", "server_error", "UNAVAILABLE"),
+    503: ("overloaded_error", "server_error", "UNAVAILABLE"),
 }
 """How Anthropic, OpenAI and Google name what a status means."""
 _OTHER_KINDS: Final = ("api_error", "server_error", "UNKNOWN")
@@ -85,6 +86,9 @@ async def _pass_on(
 
 
 BODY_BYTES: Final = 64_000_000
+BODIES_BYTES: Final = 3 * BODY_BYTES
+"""All requests under way together. None waits for room with half of itself in it, for
+then all could wait for each other."""
 AT_ONCE: Final = 8
 CONNECT_S: Final = 60.0
 OPENAI: Final = "https://api.openai.com"
@@ -110,6 +114,7 @@ class Gate:
         self._client = client
         self._teller = teller
         self._slots = asyncio.Semaphore(AT_ONCE)
+        self._held_bytes = 0
         self._freed = asyncio.Event()
         """Some call has ended since somebody began to wait for room."""
         own = None if model.bearer else _KEY_HEADER_OF.get(model.dialect)
@@ -136,17 +141,31 @@ class Gate:
             self._teller.refused(asked)
             why = f"Agents may not request {asked}."
             return self._no(HTTPStatus.NOT_FOUND, why)
-        read = bytearray()
-        async for chunk in request.content.iter_any():
-            read += chunk
-            if len(read) > BODY_BYTES:
-                why = f"A request may have at most {BODY_BYTES} bytes."
-                return self._no(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
+        size = 0
         try:
+            read = bytearray()
+            async for chunk in request.content.iter_any():
+                read += chunk
+                size += len(chunk)
+                self._held_bytes += len(chunk)
+                if size > BODY_BYTES:
+                    why = f"A request may have at most {BODY_BYTES} bytes."
+                    return self._no(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
+                if self._held_bytes > BODIES_BYTES:
+                    why = f"All requests at once may have at most {BODIES_BYTES} bytes."
+                    return self._no(HTTPStatus.SERVICE_UNAVAILABLE, why)
             body = self._checked(request, found, bytes(read))
+            del read
+            return await self._answered(request, found, body)
         except request_rules.RequestRefused as refused:
             self._teller.refused(f"{refused.what} in a request to its model")
             return self._no(HTTPStatus.BAD_REQUEST, str(refused))
+        finally:
+            self._held_bytes -= size
+
+    async def _answered(
+        self, request: web.BaseRequest, asked: request_rules.Route, body: bytes
+    ) -> web.StreamResponse:
         most, meter = most_of(body), self._meter
         async with self._slots:
             while not (spent := meter.spent()) and not meter.begin(most):
@@ -157,7 +176,7 @@ class Gate:
                 self._teller.once("", protocol.Spent(why=why))
                 return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
             try:
-                return await self._forward(request, found, body)
+                return await self._forward(request, asked, body)
             finally:
                 meter.end(most)
                 self._freed.set()

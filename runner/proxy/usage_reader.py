@@ -144,7 +144,7 @@ def most_of(body: bytes) -> Usage:
         whole = None
     asked = at(whole, "request") or whole  # the envelope of Code Assist
     named = (pick(asked, each, 0) for each in _MOST)
-    most = max((each for each in named if each), default=_ANSWER_TOKENS)
+    most = max((each for each in named if each > 0), default=_ANSWER_TOKENS)
     return Usage(input_tokens=len(body) // BYTES_A_TOKEN, output_tokens=most)
 
 

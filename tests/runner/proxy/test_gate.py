@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from io import BytesIO
 from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,6 +16,7 @@ from runner.proxy.proxy_protocol import Dialect, Refused
 from tests.runner.proxy.attacks import BODIES, PATHS
 from tests.runner.proxy.vendor import KEY, TOKEN, Vendor, client, heard, proxy, serving
 from tests.world.cases import looped
+from tests.world.patience import patient
 from tests.world.tls import connect_proxy, tls_before
 
 CALL = BODIES["anthropic"]
@@ -218,6 +221,50 @@ async def test_calls_at_once_do_not_overshoot_a_cap_by_more_than_one(
     assert len(vendor.asked) == let_in
     statuses = sorted(each.result() for each in calls)
     assert statuses == [200] * let_in + [402] * (30 - let_in)
+
+
+async def test_bodies_that_do_not_end_fill_no_memory() -> None:
+    part, rest = bytes(60_000_000), bytes(20_000_000)
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url) as (_, url):
+
+            async def endless(sent: asyncio.Semaphore) -> None:
+                async def body() -> AsyncIterator[bytes]:
+                    yield part
+                    sent.release()
+                    await asyncio.Event().wait()
+
+                await session.post(f"{url}/v1/messages", data=body())
+
+            sent = asyncio.Semaphore(0)
+            held = [asyncio.create_task(endless(sent)) for _ in range(3)]
+            for _ in held:
+                await sent.acquire()
+            async with session.post(f"{url}/v1/messages", data=BytesIO(rest)) as got:
+                assert got.status == 503
+                told = (await got.json())["error"]
+            assert told["type"] == "overloaded_error"
+            assert "All requests at once may have at most" in told["message"]
+            for each in held:
+                each.cancel()
+            async with asyncio.timeout(patient(20)):
+                status = 503
+                while status == 503:  # it learns of the ends by and by
+                    async with session.post(
+                        f"{url}/v1/messages", data=BytesIO(rest)
+                    ) as got:
+                        status = got.status
+
+    assert (status, vendor.asked) == (400, [])
+
+
+async def test_a_body_that_would_be_many_times_its_size_in_memory_is_not_read() -> None:
+    body = b'{"messages":[' + b"[]," * 2_000_000 + b"[]]}"
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url) as (_, url):
+            async with session.post(f"{url}/v1/messages", data=BytesIO(body)) as got:
+                assert got.status == 400
+                assert "of too many parts" in await got.text()
 
 
 async def test_the_vendor_is_reached_by_the_machines_own_way(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 import json
 
+from convoy.model.records import Limits
 from runner.proxy.proxy_protocol import Usage
-from runner.proxy.usage_reader import UsageReader
+from runner.proxy.usage_reader import UsageMeter, UsageReader, most_of
 from tests.world.cases import looped
 from tests.world.vendor import amazon_frames
 from tests.world.vendor.conversation import Asked, Say
@@ -122,3 +123,10 @@ def test_what_is_not_said_is_estimated(text: bytes, *, streams: bool) -> None:
 
     assert (found.input_tokens, found.model) == (100, "")
     assert found.output_tokens == len(text) // 4
+
+
+def test_a_call_that_asks_for_less_than_nothing_makes_room_for_none() -> None:
+    meter = UsageMeter(Limits(tokens=100), None)
+
+    assert meter.begin(most_of(b'{"max_tokens":-1000000}'))
+    assert not meter.begin(most_of(b'{"max_tokens":60}'))
