@@ -3,8 +3,9 @@
 It runs between fork and exec, so it loads little. What is refused stays so for the
 process and all that it starts: other families of sockets (a VSOCK leads out of a
 network namespace), tracing, mounts, namespaces, keyrings, io_uring (whose calls no
-filter sees), BPF, a line put into a terminal's input, and all calls of 32 bits. What
-programs can do without fails as if the kernel did not have it.
+filter sees), BPF, a line put into a terminal's input, all calls of 32 bits, and all
+that are newer than this file. What programs can do without fails as if the kernel did
+not have it.
 
 A filter is instructions of classic BPF. They see the call's number, the machine's kind
 and the arguments, and nothing that an argument points to.
@@ -43,7 +44,8 @@ REFUSED = _numbers(
     perf_event_open 298 241, userfaultfd 323 282, fanotify_init 300 262,
     lookup_dcookie 212 18, init_module 175 105, finit_module 313 273,
     delete_module 176 106, kexec_load 246 104, kexec_file_load 320 294, reboot 169 142,
-    swapon 167 224, swapoff 168 225, acct 163 89, quotactl 179 60
+    swapon 167 224, swapoff 168 225, acct 163 89, quotactl 179 60, quotactl_fd 443 443,
+    syslog 103 116
     """
 )
 """Calls by which a process looks into others, changes the machine, or goes around a
@@ -52,8 +54,7 @@ SHARED = _numbers(
     """
     shmget 29 194, shmat 30 196, shmctl 31 195, msgget 68 186, msgsnd 69 189,
     msgrcv 70 188, msgctl 71 187, semget 64 190, semop 65 193, semctl 66 191,
-    semtimedop 220 192, setxattrat 463 463, removexattrat 466 466, file_setattr 469 469,
-    fchmodat2 452 452
+    semtimedop 220 192, setxattrat 463 463, removexattrat 466 466, fchmodat2 452 452
     """
 )
 """Calls for memory, queues and semaphores that all processes of a user share, and newer
@@ -103,8 +104,9 @@ _LOAD, _AND, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = (
 )
 _NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16
 _MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_OTHER_ABI = 0x40000000
-"""From here on, numbers are of x86-64's calls with pointers of 32 bits."""
+_UNKNOWN = 467
+"""From here on, numbers are of calls newer than these lists (Linux 6.15 and later), and
+of x86-64's with pointers of 32 bits."""
 ALLOW: Instruction = (_RETURN, 0, 0, 0x7FFF0000)
 NOTIFY: Instruction = (_RETURN, 0, 0, 0x7FC00000)
 
@@ -216,8 +218,8 @@ def _install(program: Iterable[Instruction], flags: int) -> int:
     machine, wrong = os.uname().machine, refuse(ENOSYS)
     begun = (
         *((_LOAD, 0, 0, _MACHINE), (_IF_EQUAL, 1, 0, _MACHINES[machine]), wrong),
-        *((_LOAD, 0, 0, _NUMBER), (_IF_AT_LEAST, 0, 1, _OTHER_ABI), wrong),
-    )  # refuses calls that are made in another machine's form
+        *((_LOAD, 0, 0, _NUMBER), (_IF_AT_LEAST, 0, 1, _UNKNOWN), wrong),
+    )  # refuses calls that are unknown, or made in another machine's form
     whole = (*begun, *program, ALLOW)
     words = b"".join(struct.pack("<HBBI", *each) for each in whole)
     code = ctypes.create_string_buffer(words, len(words))

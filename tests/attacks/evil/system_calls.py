@@ -23,6 +23,8 @@ NUMBERS = {
     "open_tree": (428, 428),
     "setns": (308, 268),
     "process_vm_writev": (311, 271),
+    "syslog": (103, 116),
+    "open_tree_attr": (467, 467),
 }
 """Of each call, on x86_64 and on aarch64."""
 MACHINE = ("x86_64", "aarch64").index(platform.machine())
@@ -58,6 +60,8 @@ _adds("users of its own", "unshare", NEW_USER)
 _adds("mounts of its own", "unshare", NEW_MOUNTS)
 _adds("a mount", "mount", b"none", b"/nowhere", b"tmpfs", 0, 0)
 _adds("a copy of the mounts", "open_tree", -100, b"/", CLONE_TREE)
+_adds("a copy of the mounts, by a later call", "open_tree_attr", -100, b"/", 1, 0, 0)
+_adds("the kernel's own log", "syslog", 10, 0, 0)
 _adds("the kernel's key ring", "keyctl", 0, -3, 1)
 _adds("a key for others", "add_key", b"user", b"evil", b"x", 1, -2)
 _adds("a ring of system calls", "io_uring_setup", 1, _space)
