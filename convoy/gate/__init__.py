@@ -37,6 +37,8 @@ _MODES: Final = frozenset((SYMLINK, SUBMODULE, GONE, "100644", "100755"))
 """git writes no others, and programs differ in what others mean."""
 FILE_BYTES: Final = 50_000_000
 """The limit for each changed file."""
+DEEPEST = 100
+"""Folders above a file; a path with more is unsafe, and takes long to match."""
 SHOWN_PATHS = 3
 """How many paths a sentence names before it counts the rest."""
 
@@ -172,10 +174,11 @@ def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str
 
 
 def is_safe(path: str) -> bool:
-    """Say whether a path is relative, printable and nowhere near a `.git`."""
+    """Say whether a path is relative, printable, not deep and nowhere near a `.git`."""
     parts = path.replace("\\", "/").split("/")
     return not (
-        _UNPRINTABLE.search(path)
+        len(parts) > DEEPEST
+        or _UNPRINTABLE.search(path)
         or any(part in {"", ".", ".."} or _is_dot_git(part) for part in parts)
     )
 
@@ -200,7 +203,7 @@ def is_matched(path: str, patterns: Iterable[str], *, any_case: bool = False) ->
     """
     compiled = [found for text in patterns if (found := _compiled(text, any_case))]
     parts = path.split("/")
-    for count in range(1, len(parts) + 1):
+    for count in (*range(1, min(len(parts), DEEPEST)), len(parts)):
         upper, folder = "/".join(parts[:count]), count < len(parts)
         for pattern in reversed(compiled):
             if pattern.matches(upper, folder=folder):

@@ -294,7 +294,7 @@ FEWEST_WORDS: Final = 12
 """An issue with so many words says enough."""
 _HIDDEN: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _CLEAR: Final = re.compile(
-    r"^\s*(?:[-*+]|\d{1,9}[.)])\s|`|\d|https?:|@\w|!\[", re.MULTILINE
+    r"^[^\S\n]*(?:[-*+]|\d{1,9}[.)])\s|`|\d|https?:|@\w|!\[", re.MULTILINE
 )
 _EACH_A_WORD: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _WORD: Final = re.compile(r"[^\W_]+")

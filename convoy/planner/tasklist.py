@@ -245,7 +245,7 @@ def no_engine(name: str, engines: Collection[str]) -> str:
     return f'there is no engine "{cut(name, SHOWN_CHARS)}"; {known}'
 
 
-_PICTURE: Final = re.compile(r"!\[[^\]\n]*\]\([^\s)]|<img\b", re.IGNORECASE)
+_PICTURE: Final = re.compile(r"!\[(?:(?!!\[)[^\]\n])*+\]\([^\s)]|<img\b", re.IGNORECASE)
 _NEARLY_BOXES: Final = re.compile(
     r"^[ \t]*(?:[-*+\u2022][ \t]*)?(?:[\[\uff3b][ \u3000]*[\]\uff3d]|\u2610)"
     r"[ \t]*(?=\w)",

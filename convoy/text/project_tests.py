@@ -177,8 +177,8 @@ TextOf = Callable[[str], str | None]
 # The order in which GNU make looks for them.
 # https://www.gnu.org/software/make/manual/html_node/Makefile-Names.html
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_TARGETS = re.compile(r"(?P<names>[^\s#:=][^#:=]*?)\s*:(?![:=]*=)")
-_TEST_FILE = re.compile(r"(?:(?:.*/)?tests?/(?:.*/)?)?(?:test_[^/]*|[^/]*_test)\.py")
+_TARGETS = re.compile(r"(?P<names>[^\s#:=][^#:=]*):(?![:=]*=)")
+_TEST_FILE = re.compile(r"(?:(?=(?:.*/)?tests?/).*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _BY_FILE = (
     *(("Cargo.toml", "cargo test"), ("go.mod", "go test ./...")),
     *(("mvnw", "./mvnw -q verify"), ("pom.xml", "mvn -q verify")),

@@ -12,7 +12,8 @@ from runner.engines.engine_events import Line, Said, at, counted, pick
 from runner.engines.row import Call, Row, Vendor, provided
 from runner.proxy.proxy_protocol import Dialect
 
-_RETRY = re.compile(r'message="stream error" .*\berror\.error="([^"]*)')
+_RETRY = 'message="stream error" '
+_CAUSE = re.compile(r'\berror\.error="([^"]*)')
 _REFUSED = re.compile("rejected permission|unavailable tool")
 
 
@@ -51,7 +52,8 @@ def _understood(line: Line) -> Iterator[Said]:
 
 def _prose(text: str) -> Iterator[Said]:
     """Understand a line of its log, the only place that mentions its retries."""
-    found = _RETRY.search(text) if "level=ERROR" in text[:99] else None
+    told = text.partition(_RETRY)[2] if "level=ERROR" in text[:99] else ""
+    found = _CAUSE.search(told)
     if found:
         yield events.error(found[1])
     else:

@@ -309,7 +309,7 @@ def unreadable(what: str) -> RequestRefused:
 
 def fits(name: str, models: Sequence[str]) -> bool:
     """Return whether a model is listed, by its name or by one with `*` in it."""
-    return any(
+    return len(name) <= _SHOWN and any(
         re.fullmatch(".*".join(map(re.escape, each.split("*"))), name)
         for each in models
     )
@@ -333,10 +333,14 @@ _UNKNOWN: Final = re.compile(rf"Object contains unknown field `(?P<name>.*?)`{_A
 _VALUE: Final = re.compile(rf"Invalid (?:enum )?value '?(?P<value>.*?)'?{_AT}")
 _OTHER: Final = re.compile(rf"(?P<why>.*?){_AT}")
 _OWN: Final = re.compile(r"[\w.]+=\w+")
+_LONGEST: Final = 2_000
+"""A longer error quotes what was made to be slow; it is told as it is."""
 
 
 def _place(error: str) -> tuple[str, str]:
     """Return where a body departs from its schema, and in what, if that helps."""
+    if len(error) > _LONGEST:
+        return "", error
     if found := _UNKNOWN.fullmatch(error):
         where = [each for each in (_at(found), found["name"]) if each]
         return ".".join(where), ""

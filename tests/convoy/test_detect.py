@@ -3,6 +3,7 @@ from inline_snapshot import snapshot
 from convoy.gate import ci_files
 from convoy.text.project_tests import Proposal, propose_ci
 from tests.world.cases import looped
+from tests.world.patience import LINEAR, growth
 
 PLACEHOLDER = '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'
 
@@ -114,3 +115,13 @@ def test_a_command_is_proposed_for_a_reason_and_for_no_other(
 def test_a_file_that_ci_reads_is_told_from_others(path: str) -> None:
     others = ("src/a.py", "docs/workflows/ci.md", "src/.travis.yml.py", "reaction.yml")
     assert ci_files((path, *others)) == (path,)
+
+
+def test_a_checkout_made_to_be_slow_is_looked_at_in_one_pass() -> None:
+    def read(pieces: int) -> None:
+        proposed({"Makefile": "a" + " " * pieces})
+        proposed({"test/" * pieces: ""})
+
+    assert growth(read, 2_000) < LINEAR
+    assert proposed({"a/tests/b/test_x.py": ""}) is not None
+    assert proposed({"a/b/test_x.py": ""}) is None

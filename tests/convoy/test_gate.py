@@ -9,6 +9,7 @@ from convoy.gate import PathChange, is_matched, is_safe, parse_raw, printable, r
 from convoy.model.records import Gate, Limits
 from grite.git import run
 from tests.world.cases import looped
+from tests.world.patience import LINEAR, growth
 
 GATE, LIMITS = Gate(), Limits()
 
@@ -97,13 +98,17 @@ def test_a_link_may_move_but_neither_up_nor_with_another_target(
 @looped(
     *("a/.git/config", "a/.GIT/x", ".git", "x/git~1/y", ".git. /x", ".git::$DATA/x"),
     *("../a", "a/../b", "a\\..\\b", "/a", "a//b", "./a", ".g\u200cit/x"),
-    *("a\nb", "a\x1b[31m", "a\u202eb", "\udcff"),
+    *("a\nb", "a\x1b[31m", "a\u202eb", "\udcff", "a/" * 100 + "a"),
 )
 def test_a_path_that_some_machine_would_write_elsewhere_is_refused(path: str) -> None:
     assert not is_safe(path)
     reasons = why(edited(path), gate=Gate(protected=()))
     assert reasons == (f"The patch has an unsafe path: {printable(path)}.",)
     assert printable(reasons[0]) == reasons[0]
+
+
+def test_a_path_of_many_folders_is_looked_at_in_one_pass() -> None:
+    assert growth(lambda folders: why(edited("a/" * folders + "a")), 500) < LINEAR
 
 
 def test_what_git_says_is_read_back_whole(tmp_path: Path) -> None:

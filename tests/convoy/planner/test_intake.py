@@ -11,6 +11,7 @@ from convoy.planner.marks import ReferredIssue, filled_items
 from convoy.planner.tasklist import PlanError, plan, plan_remarks
 from tests.world.cases import looped
 from tests.world.issue_form import FORM
+from tests.world.patience import LINEAR, growth
 
 CORPUS = Path(__file__).parents[1] / "intake_corpus" / "issues.json"
 OPTIONS = ("default", "tests")
@@ -179,6 +180,15 @@ def test_a_few_words_without_a_place_are_too_few(
     title: str, text: str, asked: tuple[str, ...]
 ) -> None:
     assert issue_text.questions(title, text) == asked
+
+
+@looped("\n", "![", "[!")
+def test_an_issue_made_to_be_slow_is_read_in_one_pass(piece: str) -> None:
+    def read(pieces: int) -> None:
+        issue_text.questions("Crash", piece * pieces)
+        plan_remarks(piece * pieces)
+
+    assert growth(read, 2_000) < LINEAR
 
 
 # --- items that name issues: where they stand, and what waits for them ----------------

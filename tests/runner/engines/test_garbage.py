@@ -113,3 +113,11 @@ def test_a_line_without_end_does_not_fill_the_memory() -> None:
     assert [len(each.text) for each in said if isinstance(each, Text)] == [
         *(3 * LINE_CHARS // 2, LINE_CHARS)
     ]
+
+
+@looped('message="stream error" ', "error.error=")
+def test_a_log_made_to_be_slow_is_read_in_one_pass(piece: str) -> None:
+    line = f'level=ERROR message="stream error" {piece}'
+    row = ENGINES["opencode"]
+
+    assert growth(lambda pieces: hear(row, line + piece * pieces), 1_000) < LINEAR

@@ -10,11 +10,12 @@ from aiohttp import ClientPayloadError, ClientSession
 
 from convoy.model.records import Limits
 from runner.proxy.proxy_protocol import Dialect, Refused
+from runner.proxy.request_rules import Allowances, RequestRefused, check, route_of
 from runner.session.proxy_client import ProxyClient
 from tests.runner.proxy.attacks import ATTACKS, BODIES, MODEL, PATHS
 from tests.runner.proxy.vendor import Vendor, client, heard, proxy, serving
 from tests.world.cases import looped
-from tests.world.patience import patient
+from tests.world.patience import LINEAR, growth, patient
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -52,6 +53,28 @@ async def test_a_request_that_leads_out_or_costs_more_never_leaves(
 
     assert {type(each) for each in told} == {Refused}
     assert [json.loads(each) for each in vendor.bodies] == [smallest], "as it is"
+
+
+@looped(
+    ("anthropic", "made_up` - at `$"),
+    ("anthropic", "-"),
+    ("chat", " - at `$ "),
+)
+def test_a_request_made_to_be_slow_is_refused_in_one_pass(
+    dialect: Dialect, piece: str
+) -> None:
+    route = route_of(dialect, "POST", PATHS[dialect])
+    assert route is not None
+
+    def asked(pieces: int) -> None:
+        name = piece * pieces + "\n"
+        body = {**BODIES[dialect], name: 1}
+        with pytest.raises(RequestRefused):
+            check(dialect, route, body, (MODEL,), Allowances())
+        with pytest.raises(RequestRefused):
+            check(dialect, route, {"model": name}, ("*-*-*", MODEL), Allowances())
+
+    assert growth(asked, 1_000) < LINEAR
 
 
 OPENED: dict[Dialect, dict[str, str]] = {
