@@ -99,5 +99,5 @@ def read(
                 return Lock(bytes.fromhex(owner), nonce, expires_ms, resource, named)
             case _:
                 raise Corrupt(f"{FILE} in {commit} is malformed")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Corrupt(f"{commit} contains no lease: {error}") from error

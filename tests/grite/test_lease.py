@@ -51,6 +51,7 @@ SHORT = b'{"owner": "10", "nonce": "n", "expires_unix_ms": 1, "resource": "repo:
 @looped(
     *({"README.md": b"hello"}, {"lock.json/x": b"{}"}, {"lock.json": b"{"}),
     *({"lock.json": each} for each in (b"\xff", b"[]", b'{"owner": "10"}', SHORT)),
+    {"lock.json": b"[" * 100_000},
 )
 def test_what_is_no_lease_is_corrupt(
     files: dict[str, bytes], mirror: Path, repo: pygit2.Repository
