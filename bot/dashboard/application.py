@@ -278,7 +278,7 @@ async def _text_said(request: web.Request) -> str:
     else:
         try:
             body = json.loads(await request.read() or b"{}")
-        except ValueError:  # neither JSON nor UTF-8
+        except (ValueError, RecursionError):  # neither JSON nor UTF-8, or too deep
             body = None
         told = body.get("text", "") if isinstance(body, dict) else None
     if not isinstance(told, str):

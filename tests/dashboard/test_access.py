@@ -110,12 +110,15 @@ async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
         answer = await visit.http.post(twice, headers=SHOWS)
         unknown = await visit.http.post(f"/convoys/{NAME}/explode", headers=SHOWS)
         swapped = await visit.http.post(twice, headers=SHOWS | {"HX-Request": "true"})
+        says = SHOWS | {"Content-Type": "application/json"}
+        deep = await visit.http.post(RETRY, headers=says, content=b"[" * 60_000)
 
     assert answer.status_code == 409
     assert answer.text.startswith("That cannot be done: ")
     assert swapped.status_code == 409
     assert '<p class="toast bad">' in swapped.text
     assert unknown.status_code == 404
+    assert deep.status_code == 400
     assert (
         unknown.text == "unknown command explode; "
         "use one of: approve, retry, revise, pause, resume, cancel, add, follow.\n"
