@@ -537,10 +537,6 @@ def ci_changes(repository: Path, target: str, commit: str) -> tuple[str, ...]:
     return tuple(map(gate.printable, gate.ci_files(own & beside)))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 def has_twin(tree: pygit2.Tree, path: str, *, is_other: bool = False) -> bool:
     """Whether a tree holds a file, or a folder for it, that differs only so from one.
 
@@ -562,3 +558,7 @@ def has_twin(tree: pygit2.Tree, path: str, *, is_other: bool = False) -> bool:
 
 def _folded(name: str) -> str:
     return normalize("NFC", name).casefold()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
