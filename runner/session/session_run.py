@@ -3,10 +3,10 @@
 Check out, set up, run the engine, keep its work. Every step writes to the result folder
 as it happens, so a killed session leaves its results so far.
 
-The agent gets only variables that this module or the engine's row names. A running
-engine gets its prompt, and then people's messages. A message counts as heard when all
-of it is in the engine's standard input. Once the engine has ended its work, it gets
-only messages that came before that.
+The agent gets only variables that `project_commands.py` or the engine's row names. A
+running engine gets its prompt, and then people's messages. A message counts as heard
+when all of it is in the engine's standard input. Once the engine has ended its work, it
+gets only messages that came before that.
 
 The exit status is 0 if the result is success or noop, 1 if it is anything else, 2 for
 bad inputs, 75 if the forge does not answer, 3 if the fault is ours.
