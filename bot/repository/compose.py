@@ -276,8 +276,7 @@ class Composer:
         """
         newest = ""
         for _ in range(_UPDATES_MOST):
-            made = self._commit(work)
-            said, parents = message_of(made), [str(each) for each in made.parent_ids]
+            said, *parents = self.told(work)
             match parents:
                 case [onto, taken] if text.inert(said) == said and (
                     self.is_ancestor(taken, base) and self.is_merge(onto, taken, work)
@@ -288,6 +287,11 @@ class Composer:
             if onto in heads:
                 return newest
         return ""
+
+    def told(self, commit: str) -> tuple[str, ...]:
+        """Return its message, then its parents."""
+        made = self._commit(commit)
+        return message_of(made), *map(str, made.parent_ids)
 
     def is_merge(self, ours: str, theirs: str, made: str) -> bool:
         """Whether a commit has the files that git makes of two."""

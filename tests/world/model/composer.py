@@ -46,6 +46,9 @@ class ModelComposer(Composer):
         parents = (piece.onto, taken)
         return self._made(began, piece, parents)
 
+    def told(self, commit: str) -> tuple[str, ...]:
+        return "", *self.commits[commit].parents
+
     def is_ancestor(self, old: str, new: str) -> bool:
         return self.commits.contains(new, old)
 
