@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from bot.loop.observe import judged
 from bot.repository.draft import Draft
 from bot.requests import answers
-from bot.roles import by_hand, deacon, mayor, refinery, witness
+from bot.roles import by_hand, deacon, mayor, refinery, result_artifact, witness
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from bot.roles.bot_context import BotContext, BotDraft, alone
 from convoy import owed as actions
@@ -88,7 +88,7 @@ async def stage(draft: BotDraft, only: frozenset[str] | None = None) -> None:
             item = actions.item_of(action)
             with alone(draft.bot, item, draft), draft.part(item):
                 if isinstance(action, actions.Collect):
-                    got = await witness.fetch(draft.bot, action)
+                    got = await result_artifact.fetch(draft.bot, action)
                     take_in = partial(witness.collect, draft, action)
                     if got is not None:
                         await asyncio.to_thread(take_in, got)

@@ -62,13 +62,18 @@ class NoBundle(BratError):
     """The file is not a bundle of one branch's work."""
 
 
+class NoSuchRef(NoBundle):
+    """The bundle is whole, and does not have the ref."""
+
+
 def take_in_bundle(bundle: Path, repository: Path, ref: str = "HEAD") -> str:
     """Bring a bundle's objects into a repository; return the commit of its ref.
 
     No ref moves, and what the commit does not reach stays out. Safe to call again.
 
     Raises:
-        NoBundle: the file is no bundle, lacks the ref, or takes too long to unpack.
+        NoBundle: the file is no bundle, or takes too long to unpack.
+        NoSuchRef: it lacks the ref.
         GitFailed: an object is malformed, or refers to a missing object.
     """
     data = bundle.read_bytes()
@@ -77,7 +82,7 @@ def take_in_bundle(bundle: Path, repository: Path, ref: str = "HEAD") -> str:
         raise NoBundle("it is not a git bundle")
     head = re.search(f"^([0-9a-f]{{40}}) {ref}$".encode(), header, re.MULTILINE)
     if head is None:
-        raise NoBundle(f"it has no {ref}")
+        raise NoSuchRef(f"it has no {ref}")
     commit = head[1].decode()
     known = [each.decode() for each in _KNOWN.findall(header)]
     wanted = "\n".join([commit, "--not", *known, ""]).encode()

@@ -11,17 +11,23 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
+from bot.forge.rest import Refused
+from bot.roles.bot_context import BotContext
 from convoy.events import Claim
 from convoy.log.record import UnknownFact, fact_of, issue_of_fact
 from convoy.model import ids, session_result
 from convoy.model.records import Settings, Usage, Verdict
+from convoy.owed import Collect
 from convoy.planner import ANSWER_CHARS
+from convoy.text import clean
+from convoy.text.redaction import redacted
 from grite import chunk
 from grite.errors import BratError, Corrupt
 from grite.event import CommentAdded, Event
@@ -40,6 +46,9 @@ _TURNED_AWAY: Final = "turned-away.json"
 _ALLOWED: Final = frozenset(
     (_RESULT, _BUNDLE, _EVENTS, _USAGE, _CHECKPOINT, _TURNED_AWAY, "transcript.jsonl")
 )
+_TOO_LARGE: Final = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+_FOR_GOOD: Final = frozenset({HTTPStatus.GONE, _TOO_LARGE})
+LOST: Final = "the session ended without a result: its machine or its witness died"
 _ENTRY: Final = b"PK\1\2"
 _ENTRIES_MOST: Final = 10_000
 """Python reads the whole list of files at once: one of 100 MB takes a gigabyte. What is
@@ -169,6 +178,26 @@ class ResultArtifact(Struct, frozen=True, kw_only=True):
     claims: tuple[Event, ...]
 
 
+async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
+    """Return a run's artifact, or why it has none; None: it may still come."""
+    try:
+        data = await context.github.runs.artifact(action.run, ARTIFACT)
+    except Refused as refused:
+        if refused.status in _FOR_GOOD:
+            return refused.said if refused.status == _TOO_LARGE else str(refused)
+        run = context.observed.runs.get(action.run)
+        if run is None or not run.deleted:
+            raise  # not the attempt's fault: its work waits until it is handed over
+        data = None
+    if data is not None:
+        return data
+    now = context.clock()
+    ended = context.memory.ended.setdefault(action.run, now)
+    if now - ended < context.settings.artifact_grace_s * 1000:
+        return None
+    return fit_text(await context.github.ci.why_unstarted(action.run)) or LOST
+
+
 @contextmanager
 def opened(
     data: bytes, *, session: str, nonce: str, actor: str
@@ -293,3 +322,8 @@ def _fault_of_claim(event: Event, session: str, actor: str) -> str:
     if ids.session_name(fact.convoy, fact.task, fact.attempt) != session:
         return "of another session"
     return "" if issue_of_fact(fact) == event.issue else "on another task's issue"
+
+
+def fit_text(said: str) -> str:
+    """Return a session's text, cleaned and redacted for the log and later attempts."""
+    return redacted(clean(said))

@@ -17,18 +17,27 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
-from bot.forge.rest import Refused
 from bot.repository.compose import Piece
-from bot.repository.strangers_commits import NoBundle, Patch, examined_patch
+from bot.repository.strangers_commits import (
+    NoBundle,
+    NoSuchRef,
+    Patch,
+    examined_patch,
+)
 from bot.roles import refinery, result_artifact
 from bot.roles.bot_context import BotContext, BotDraft
-from bot.roles.result_artifact import ARTIFACT, NEEDS_A_PERSON, Result, ResultArtifact
+from bot.roles.result_artifact import (
+    LOST,
+    NEEDS_A_PERSON,
+    Result,
+    ResultArtifact,
+    fit_text,
+)
 from bot.text import merge_texts, phrase
 from bot.text.merge_texts import DIFF_CHARS
 from convoy.answers import ANSWERS, Answering, Question, Reply
@@ -56,15 +65,11 @@ from convoy.rules import ending
 from convoy.rules.landing import open_candidates
 from convoy.rules.people import BlockTask
 from convoy.rules.starting import StartTask
-from convoy.text import Unfit, clean, full_stop
-from convoy.text.redaction import redacted
+from convoy.text import Unfit, full_stop
 from grite.errors import GitFailed
 
-_TOO_LARGE: Final = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-LOST: Final = "the session ended without a result: its machine or its witness died"
 PROTECTED_MOST: Final = 100
 """How many of the protected paths are noted for which work was refused."""
-_FOR_GOOD: Final = frozenset({HTTPStatus.GONE, _TOO_LARGE})
 
 
 def begin(draft: BotDraft, action: Begin) -> None:
@@ -133,26 +138,6 @@ def note_heard(draft: BotDraft) -> None:
         return
     for heard in draft.bot.feed.owed():
         draft.submit(heard)
-
-
-async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
-    """Return a run's artifact, or why it has none; None: it may still come."""
-    try:
-        data = await context.github.runs.artifact(action.run, ARTIFACT)
-    except Refused as refused:
-        if refused.status in _FOR_GOOD:
-            return refused.said if refused.status == _TOO_LARGE else str(refused)
-        run = context.observed.runs.get(action.run)
-        if run is None or not run.deleted:
-            raise  # not the attempt's fault: its work waits until it is handed over
-        data = None
-    if data is not None:
-        return data
-    now = context.clock()
-    ended = context.memory.ended.setdefault(action.run, now)
-    if now - ended < context.settings.artifact_grace_s * 1000:
-        return None
-    return fit_text(await context.github.ci.why_unstarted(action.run)) or LOST
 
 
 def resolution(
@@ -312,11 +297,6 @@ class EndedAttempt:
         return f"Conflict markers remain in {names}." if left else ""
 
 
-def fit_text(said: str) -> str:
-    """Return a session's text, cleaned and redacted for the log and later attempts."""
-    return redacted(clean(said))
-
-
 def collect(draft: BotDraft, action: Collect, got: bytes | str) -> None:
     """Take in the artifact, or why there is none; blocking, and safe to call twice."""
     convoy = draft.state.convoys[action.convoy]
@@ -446,18 +426,27 @@ def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
 
 def _with_side_branches(ended: EndedAttempt, artifact: ResultArtifact) -> Result:
     """Keep what the bundle has beside the work, if it may be kept; note where it is."""
-    result, bundle, commit = artifact.result, artifact.bundle, ""
-    with suppress(GitFailed, NoBundle):  # most have nothing there
-        if bundle:
-            session = f"{ended.session}-aside"
-            commit = ended.draft.bot.mirror.take_in(bundle, session, SIDE_REF)
-    if not (commit and ended.examined(ended.root, commit).keeps):
+    result = artifact.result
+    if artifact.bundle is None:
         return result
-    which = ended.convoy.name, ended.task.number, ended.attempt.number
-    _, ref = ids.attempt_refs(*which, commit)
-    ended.draft.move(ref, commit)
-    said = f"What is on another branch, or stashed, is kept at {ref}."
-    left = replace(result.left, notes=(said, *result.left.notes))
+    try:
+        session = f"{ended.session}-aside"
+        commit = ended.draft.bot.mirror.take_in(artifact.bundle, session, SIDE_REF)
+        patch = ended.examined(ended.root, commit)
+        if patch.keeps:
+            which = ended.convoy.name, ended.task.number, ended.attempt.number
+            _, where = ids.attempt_refs(*which, commit)
+            ended.draft.move(where, commit)
+            said = f"is kept at {where}"
+        else:
+            why = " ".join(patch.refusals) or "it changes workflows"
+            said = f"is not kept: {why}"
+    except NoSuchRef:  # as in most
+        return result
+    except (GitFailed, NoBundle) as error:
+        said = f"cannot be read: {error}"
+    note = full_stop(fit_text(f"What is on another branch, or stashed, {said}"))
+    left = replace(result.left, notes=(note, *result.left.notes))
     return replace(result, left=left)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pygit2
 
+from convoy.model.session_result import SIDE_REF
 from convoy.text import AUTHOR
 from grite import git
 from tests.bot.history import History
@@ -30,12 +31,13 @@ class Work:
         self.base = base
         self.folder = folder
 
-    def bundled(self, commit: str, *without: str) -> bytes:
+    def bundled(self, commit: str, *without: str, beside: str = "") -> bytes:
         self.history.point("refs/heads/main", commit)
+        self.history.point(SIDE_REF, beside or commit)
         bundle = self.folder / "work.bundle"
         known = [f"^{one}" for one in without or (self.base,)]
         args = ["bundle", "create", "--quiet", str(bundle), "HEAD", *known]
-        git.run(args, cwd=self.history.path)
+        git.run([*args, *[SIDE_REF] * bool(beside)], cwd=self.history.path)
         return bundle.read_bytes()
 
     def commit(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bot.roles.witness import LOST, collect, fetch
+from bot.roles.result_artifact import LOST, fetch
+from bot.roles.witness import collect
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model import ids
@@ -105,6 +106,22 @@ async def test_work_that_was_whole_already_is_handed_in_as_it_is(
     done = there(task.work)
     assert (done.base, done.files) == (work.base, ("half.txt",))
     assert here.tip(ids.task_branch(NAME, 1)) == half
+
+
+@pytest.mark.parametrize("why", ["is not kept: ", "cannot be read: "])
+async def test_what_is_beside_the_work_and_cannot_be_kept_is_named(
+    here: Room, work: Work, why: str
+) -> None:
+    done = work.commit({"done.txt": b"done\n"}, work.base)
+    secret = work.commit({"key": b"ghp_" + b"a1B2c3D4e5" * 4}, work.base)
+    packed = work.bundled(done, beside=secret)
+    if why == "cannot be read: ":
+        packed = packed.replace(secret.encode(), b"a" * 40)
+
+    task = await handed_in(here, ("work.bundle", packed), commit=done)
+
+    said = f"What is on another branch, or stashed, {why}"
+    assert (task.state, task.learned[0][: len(said)]) == ("needs-review", said)
 
 
 @pytest.mark.parametrize("sole", [True, False])
