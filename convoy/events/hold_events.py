@@ -74,7 +74,7 @@ class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested
 
 
 HOLD_LABEL: Final = "brat:hold"
-"""Nothing of the issue's convoy, or of the pull request's task, starts or merges."""
+"""Nothing of the issue's convoy starts or merges; the pull request does not merge."""
 LAND_LABEL: Final = "brat:merge"
 """Says `/brat land` on a pull request; it goes when that was done."""
 NO_LABEL: Final = "brat:no"
@@ -82,7 +82,7 @@ NO_LABEL: Final = "brat:no"
 
 
 class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
-    """A label keeps a task from starting and merging; task 0 is the convoy itself."""
+    """A label keeps a task from merging; task 0: the convoy from starting, too."""
 
     SAYS = "The label {label:clause} now holds {task:part}."
     label: str

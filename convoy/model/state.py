@@ -65,7 +65,7 @@ class Part(Struct, frozen=True, kw_only=True):
     put_back_by: str = ""
     """Who put it back into the merge queue, and so answers for its landing."""
     held: str = ""
-    """The label that keeps it from starting and merging."""
+    """The label that keeps it from merging, and a convoy from starting anything."""
     taken_out: TakenOut | None = None
     """What a person did to its pull request that took its work out."""
     pushed: Push | None = None
