@@ -63,9 +63,10 @@ async def answers(town: Town, about: str) -> list[str]:
     return [line for line in lines if about in line]
 
 
-async def test_one_that_was_delivered_too_is_answered_once(
+async def test_one_that_was_delivered_too_is_answered_once_and_a_bots_never(
     town: Town, loop: Loop
 ) -> None:
+    await comment(town, "/brat ping", by="bot")
     told = ping(1, await comment(town, "/brat ping"))
     for _ in range(2):
         loop.context.inbox.put("a-delivery", told)
@@ -88,37 +89,26 @@ async def test_a_new_process_finds_what_was_said_while_none_ran(
     assert len(await answers(town, "brat[bot] is running")) == 1
 
 
-async def test_one_that_was_edited_is_asked_for_again(town: Town, loop: Loop) -> None:
-    await look(loop)
-    number = await comment(town, "Please.")
-    at(town, seconds=5)
+async def test_one_that_was_edited_is_asked_for_again_and_an_old_one_left_alone(
+    town: Town, loop: Loop
+) -> None:
     edit = {"body": "/brat cancel"}
+    old = await comment(town, "Please.")
+    at(town, seconds=5)
+    await comment(town, "Thank you.")
+    await look(loop)
+    await town.ask("PATCH", f"issues/comments/{old}", edit, by="alice")
+    await look(loop)
+    assert await answers(town, "edited") == []
+
+    number = await comment(town, "Please.")
+    at(town, seconds=10)
     await town.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
     await look(loop)
-
     (said,) = await answers(town, "edited before brat read it")
     assert "@alice" in said
     (convoy,) = loop.context.mirror.state.convoys.values()
     assert convoy.state == "active"
-
-
-async def test_an_old_one_that_is_edited_is_left_alone(town: Town, loop: Loop) -> None:
-    number = await comment(town, "Please.")
-    at(town, seconds=5)
-    await comment(town, "Thank you.")
-    await look(loop)
-    edit = {"body": "/brat cancel"}
-    await town.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
-    await look(loop)
-
-    assert await answers(town, "edited") == []
-
-
-async def test_what_bots_say_is_no_command(town: Town, loop: Loop) -> None:
-    await comment(town, "/brat ping", by="bot")
-    await look(loop)
-
-    assert await answers(town, "brat[bot] is running") == []
 
 
 async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(town: Town) -> None:
@@ -203,36 +193,27 @@ async def test_people_are_answered_when_the_share_is_used_up(
         assert loop.context.troubles == {}
 
 
-NAMED = "@brat, please:\n\n- [ ] one\n"
-
-
-@pytest.fixture
-async def watch(town: Town) -> AsyncIterator[Loop]:
-    async with bot_service.opened(settings(town), lambda _: None) as opened:
-        await opened.tick()
-        yield opened
-
-
 async def written(town: Town, body: str, *, by: str = "alice") -> int:
     made = await town.post("issues", {"title": "Spell words", "body": body}, by=by)
     return int(made["number"])
 
 
-async def said(town: Town, issue: int) -> list[str]:
-    return [one["body"] for one in await town.get(f"issues/{issue}/comments")]
+def begun(loop: Loop) -> list[tuple[int, str]]:
+    convoys = loop.context.mirror.state.convoys.values()
+    return [(convoy.issue, convoy.by) for convoy in convoys]
 
 
-async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
-    town: Town, watch: Loop
+async def test_an_issue_that_was_edited_before_it_was_read_is_asked_for_again(
+    town: Town, loop: Loop
 ) -> None:
-    issue = await written(town, NAMED)
+    issue, text = await written(town, "@brat, please."), {"body": "@brat, more."}
     at(town, seconds=5)
-    await town.ask("PATCH", f"issues/{issue}", {"body": NAMED + "More."}, by="alice")
-    await look(watch)
+    await town.ask("PATCH", f"issues/{issue}", text, by="alice")
+    await look(loop)
 
-    assert watch.context.mirror.state.convoys == {}
-    (told,) = await said(town, issue)
-    assert "edited" in told
+    assert begun(loop) == [(1, "alice")]
+    (told,) = await town.get(f"issues/{issue}/comments")
+    assert "edited" in told["body"]
 
 
 async def assigned(town: Town, issue: int, *logins: str, by: str = "alice") -> None:
@@ -240,38 +221,25 @@ async def assigned(town: Town, issue: int, *logins: str, by: str = "alice") -> N
     await town.ask("PATCH", f"issues/{issue}", body, by=by)
 
 
-def configured(town: Town, watch: Loop, text: str) -> None:
-    file = town.folder / "config.toml"
-    file.write_text(text)
-    told = {"config_file": file}
-    watch.context.settings = watch.context.settings.model_copy(update=told)
-
-
 async def test_one_that_is_assigned_to_it_becomes_a_convoy_where_configured(
-    town: Town, watch: Loop
+    town: Town, loop: Loop
 ) -> None:
-    configured(town, watch, "[triggers]\nassignee = true\n[trust]\noutsiders = true\n")
+    """What else happens to one that was assigned long ago asks for nothing."""
+    file = town.folder / "config.toml"
+    file.write_text("[triggers]\nassignee = true\n[trust]\noutsiders = true\n")
+    told = {"config_file": file}
+    loop.context.settings = loop.context.settings.model_copy(update=told)
     other = await written(town, "- [ ] one\n", by="mallory")
-    await look(watch)
+    old = await written(town, "- [ ] one\n")
+    await look(loop)
     await assigned(town, other, "brat[bot]", by="carol")
     await assigned(town, other, by="carol")
     await assigned(town, other, "brat[bot]")
     await assigned(town, other, "brat[bot]", "carol", by="carol")
-    await look(watch, 3)
-
-    (convoy,) = watch.context.mirror.state.convoys.values()
-    assert (convoy.issue, convoy.by) == (other, "alice")
-
-
-async def test_what_else_happens_to_an_assigned_one_asks_for_nothing(
-    town: Town, watch: Loop
-) -> None:
-    configured(town, watch, "[triggers]\nassignee = true\n")
-    issue = await written(town, "- [ ] one\n")
     at(town, hours=-1)
-    await assigned(town, issue, "brat[bot]")
+    await assigned(town, old, "brat[bot]")
     at(town, seconds=5)
-    await town.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
-    await look(watch, 2)
+    await town.post(f"issues/{old}/comments", {"body": "Well."}, by="alice")
+    await look(loop, 3)
 
-    assert watch.context.mirror.state.convoys == {}
+    assert begun(loop) == [(1, "alice"), (other, "alice")]
