@@ -3,9 +3,8 @@
 import pytest
 
 from convoy.events.task_events import ConvoyFailed
-from tests.bot.roles.test_standing_approvals import starting
-from tests.bot.room import FILES, NAME, SHELL, Room
-from tests.bot.there import there
+from tests.bot.roles.test_standing_approvals import worked
+from tests.bot.room import NAME, SHELL, Room
 
 CONFIG = f"""\
 {SHELL}[engine.docs]
@@ -80,28 +79,6 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(here: Room) -> None:
     assert "is dropped, not blocked" in await here.answer("/brat retry 1")
 
 
-@pytest.mark.room('[mayor]\napprove = "plan"\n')
-async def test_who_answers_for_a_start_is_asked_again(here: Room) -> None:
-    bea, cleo = here.let_in("bea"), here.let_in("cleo")
-    await here.answer("/brat approve", by=bea)
-    draft = await starting(here)
-    assert [task.number for _, task in draft.state.running()] == [1, 2]
-    here.let_in("bea", "read")
-
-    draft = await starting(here)
-
-    paused = draft.state.convoys[NAME]
-    assert (paused.state, [*draft.state.running()]) == ("paused", [])
-    assert paused.why == "bea no longer has write access to this repository"
-    [intent] = draft.state.intents.values()
-    assert "`/brat resume`" in intent.text
-
-    await here.answer("/brat pause", by=cleo)
-    await here.answer("/brat resume", by=cleo)
-    draft = await starting(here)
-    assert [task.number for _, task in draft.state.running()] == [1, 2]
-
-
 async def test_logs_and_cost_say_what_is_known(here: Room) -> None:
     assert "had no session yet" in await here.answer("/brat logs 1")
     await here.started(1, run=77)
@@ -114,16 +91,11 @@ async def test_logs_and_cost_say_what_is_known(here: Room) -> None:
     assert "has no task 9" in await here.answer("/brat logs 9")
 
 
-async def reviewed(here: Room) -> int:
-    await here.worked(1, FILES)
-    return here.pull(1)
-
-
 @pytest.mark.room(APPROVALS)
-async def test_work_is_approved_at_one_commit_by_another_person(here: Room) -> None:
-    pull, bea = await reviewed(here), here.let_in("bea")
-    work = there(here.task(1).work)
-    head = work.commit
+async def test_a_push_voids_an_approval(here: Room) -> None:
+    """It is given by another person, at one commit."""
+    (pull, head), bea = await worked(here), here.let_in("bea")
+    assert "nothing is blocked" in await here.answer("/brat retry", on=pull)
     assert here.task(1).candidate is None
 
     said = await here.answer("/brat approve", by=bea, on=pull)
@@ -137,15 +109,7 @@ async def test_work_is_approved_at_one_commit_by_another_person(here: Room) -> N
 
     assert "Approved. The work will merge when CI is green" in said
     assert here.task(1).candidate is not None
-
-
-@pytest.mark.room(APPROVALS)
-async def test_a_push_voids_an_approval(here: Room) -> None:
-    pull, bea = await reviewed(here), here.let_in("bea")
-    assert "nothing is blocked" in await here.answer("/brat retry", on=pull)
     await here.answer("/brat unqueue", on=pull)
-    head = here.tip(f"convoy/{NAME}/task-1")
-    await here.answer(f"/brat approve {head}", by=bea, on=pull)
     assert here.task(1).approved_by == ("bea",)
     await here.landed_on_base({"README.md": b"# app\n", "two.py": b"two\n"})
 
@@ -159,46 +123,9 @@ async def test_a_push_voids_an_approval(here: Room) -> None:
     assert f"is at {moved[:10]}" in said
 
 
-@pytest.mark.room(APPROVALS + "require_ci = false\n")
-async def test_an_approval_counts_only_while_its_giver_may_give_it(here: Room) -> None:
-    pull, bea, cleo = await reviewed(here), here.let_in("bea"), here.let_in("cleo")
-    head = here.tip(f"convoy/{NAME}/task-1")
-    await here.answer("/brat unqueue", on=pull)
-    await here.answer(f"/brat approve {head}", by=bea, on=pull)
-    here.let_in("bea", "read")
-
-    await here.answer("/brat merge", on=pull)
-    assert here.task(1).state == "needs-review"
-    assert here.task(1).approved_by == ()
-
-    await here.answer(f"/brat approve {head}", by=cleo, on=pull)
-    assert here.task(1).state == "merged"
-    assert here.tip(f"convoy/{NAME}/base") == head
-
-
-@pytest.mark.room(CONFIG + "[refinery]\nrequire_ci = false\n")
-async def test_who_asked_for_a_convoy_is_asked_when_it_lands(here: Room) -> None:
-    cleo = here.let_in("cleo", "maintain")
-    await reviewed(here)
-    await here.answer("/brat pause", by=cleo)
-    await here.answer("/brat resume", by=cleo)
-    here.let_in("cleo", "read")
-    await here.answer("/brat drop 2")
-    await here.loop.tick()
-
-    main = here.tip("main")
-    assert here.convoy_state() == "active"
-    assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
-    own = there(here.convoy.pull)
-    await here.answer("/brat merge", on=own)
-
-    assert here.convoy_state() == "complete"
-    assert here.tip("main") != main
-
-
 async def test_work_that_does_not_apply_is_not_rebased(here: Room) -> None:
     assert "Use `rebase` on a pull request" in await here.answer("/brat rebase")
-    pull = await reviewed(here)
+    pull, _ = await worked(here)
     assert "is already based on" in await here.answer("/brat rebase", on=pull)
     await here.answer("/brat unqueue", on=pull)
     before = here.tip(f"convoy/{NAME}/task-1")
