@@ -56,6 +56,13 @@ async def test_nothing_lands_of_a_closed_issue_until_it_is_reopened(
 
 @pytest.mark.room("[refinery]\nrequire_ci = false\n")
 async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(here: Room) -> None:
+    """Reopening resumes only what the closing paused."""
+    await here.answer("/brat pause")
+    for state in ("closed", "open"):
+        await turn(here, state)
+        await here.swept()
+    assert (here.convoy_state(), here.convoy.issue_is) == ("paused", "open")
+    await here.answer("/brat resume")
     await turn(here, "closed")
     await here.swept()
     assert here.convoy_state() == "paused"
@@ -74,16 +81,6 @@ async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(here: Room) -> N
     await turn(here, "closed")
     await here.swept()
     assert here.convoy.issue_is == "overruled"  # nobody saw it open
-
-
-async def test_reopening_resumes_only_what_the_closing_paused(here: Room) -> None:
-    await here.answer("/brat pause")
-    await turn(here, "closed")
-    await here.swept()
-    await turn(here, "open")
-    await here.swept()
-
-    assert (here.convoy_state(), here.convoy.issue_is) == ("paused", "open")
 
 
 @pytest.mark.room(APPROVED)

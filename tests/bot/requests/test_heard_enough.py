@@ -4,33 +4,26 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.inbox import Ticked
+from bot.door.inbox import Review, Ticked
 from bot.roles.bot_context import MOST_PEOPLE, AnswerBudget
 from bot.serving import bot_service
 from convoy.model.ids import HOUR_MS
 from convoy.rules.people import BlockTask
 from grite.wal import WAL_REF
 from tests.bot.hosted import elsewhere
-from tests.bot.requests.test_submitted_reviews import changes
 from tests.bot.room import NAME, Room, room
 from tests.bot.there import there
 
 pytestmark = pytest.mark.layer("landing")
 
 TOO_MUCH = "You have reached brat's hourly limit."
-COMMENTS = 30
 
 
-async def says(here: Room, issue: int, text: str, times: int, by: str) -> None:
+async def pings(here: Room, times: int, by: str) -> None:
     for _ in range(times):
-        await here.written(issue, text, by)
+        await here.written(1, "/brat ping", by)
     await here.came(times)
     await here.loop.tick()
-
-
-def later(here: Room, ms: int) -> None:
-    clock = here.context.clock
-    here.context.clock = lambda: clock() + ms
 
 
 def bots_words(here: Room) -> list[str]:
@@ -41,8 +34,8 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(
     hall: Room, tmp_path: Path
 ) -> None:
     """What was ignored stays so, for another process, too; an hour later all is new."""
-    issue = await hall.write("Spell words", "- [ ] one\n")
-    await says(hall, issue, "/brat ping", COMMENTS, "mallory")
+    await hall.write("Spell words", "- [ ] one\n")
+    await pings(hall, 30, "mallory")
 
     said = bots_words(hall)
     assert len([text for text in said if "is running, version" in text]) == 12
@@ -54,11 +47,11 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(
 
     mirror = hall.context.mirror
     log = mirror.refs[WAL_REF]
-    await says(hall, issue, "/brat ping", 3, "mallory")
+    await pings(hall, 3, "mallory")
     assert mirror.refs[WAL_REF] == log, "what is not answered is not written down"
     assert len(bots_words(hall)) == 13
 
-    await says(hall, issue, "/brat ping", 1, "you")
+    await pings(hall, 1, "you")
     assert len(bots_words(hall)) == 14
 
     known = len(hall.spoken())
@@ -71,8 +64,9 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(
         await other.release()
     assert len(hall.spoken()) == known
 
-    later(hall, HOUR_MS)
-    await says(hall, issue, "/brat ping", 1, "mallory")
+    clock = hall.context.clock
+    hall.context.clock = lambda: clock() + HOUR_MS
+    await pings(hall, 1, "mallory")
     assert "is running, version" in bots_words(hall)[-1]
 
 
@@ -100,7 +94,11 @@ async def test_reviews_and_ticks_are_counted_too(here: Room) -> None:
 
     comment = there(here.convoy.comment)
     tick = Ticked(issue=here.issue, comment=comment, boxes=("cancel",), by="you")
-    for delivery, asked in (("a-review", changes(here)), ("a-tick", tick)):
+    verdict, pull = "changes_requested", here.pull(1)
+    review = Review(
+        pull=pull, review=3, verdict=verdict, commit="", text="Shorter.", by="you"
+    )
+    for delivery, asked in (("a-review", review), ("a-tick", tick)):
         here.context.inbox.put(delivery, asked)
         await here.loop.tick()
 
@@ -134,23 +132,16 @@ def test_many_names_take_no_more_room() -> None:
     assert budget.of("mallory-0", 1_000).at == {}
 
 
-# --- how many comments and mentions a story takes ------------------------------------
-
-
-def count(here: Room) -> tuple[int, int]:
-    own = [text for text in here.spoken() if "brat:key=" in text]
-    return len(own), sum(text.count("@you") for text in own)
-
-
 @pytest.mark.parametrize(("comments", "came"), [("needed", (2, 1)), ("all", (3, 2))])
 async def test_a_person_is_mentioned_once_where_a_task_blocks(
     tmp_path: Path, comments: str, came: tuple[int, int]
 ) -> None:
     async with room(tmp_path, f'[notify]\ncomments = "{comments}"\n') as here:
-        assert count(here) == (1, 0), "the convoy's own comment"
+        assert "@you" not in "".join(bots_words(here)), "the convoy's own comment"
         await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
         await here.loop.tick()
         await here.said("/brat retry 1")
 
         assert here.task(1).state == "queued"
-        assert count(here) == came
+        own = bots_words(here)
+        assert (len(own), "".join(own).count("@you")) == came

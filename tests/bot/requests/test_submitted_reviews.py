@@ -2,25 +2,12 @@
 
 import pytest
 
-from bot.door.inbox import Review
 from tests.bot.room import FILES, Room
 from tests.bot.there import there
 
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(delivered=True)]
 
 APPROVALS = "[refinery]\napprovals = 1\n"
-
-
-def changes(here: Room) -> Review:
-    """Return what the door keeps of a review by the owner."""
-    return Review(
-        pull=here.pull(1),
-        review=3,
-        verdict="changes_requested",
-        commit="",
-        text="Shorter.",
-        by="you",
-    )
 
 
 @pytest.mark.room(APPROVALS, delivered=True)
@@ -33,7 +20,7 @@ async def test_a_review_approves_exactly_what_was_reviewed(here: Room) -> None:
     assert there(here.task(1).candidate).work == head
 
 
-async def test_a_command_in_a_review_is_heard_as_in_a_comment_and_a_remark_is_none(
+async def test_a_command_in_a_review_is_heard_once_and_a_remark_is_none(
     here: Room,
 ) -> None:
     await here.worked(1, FILES)
@@ -48,11 +35,6 @@ async def test_a_command_in_a_review_is_heard_as_in_a_comment_and_a_remark_is_no
     assert here.task(1).state == "needs-review"
     assert len(here.spoken()) == before
     assert len(here.shown()) == 1
-
-
-async def test_a_verdict_and_its_command_are_done_once(here: Room) -> None:
-    await here.worked(1, FILES)
-    bea = here.let_in("bea")
 
     text = "/brat revise -- Shorter.\n\n/brat ping"
     await here.reviewed("REQUEST_CHANGES", bea, text)
@@ -100,26 +82,22 @@ async def tick(here: Room, says: str, by: str = "you") -> None:
 
 
 @pytest.mark.room('[mayor]\napprove = "plan"\n', delivered=True)
-async def test_a_tick_approves_the_plan_or_cancels_the_convoy(here: Room) -> None:
-    await tick(here, "Approve the plan")
-    await here.until(lambda: here.convoy_state() == "active")
-
-    await here.until(lambda: "Approve the plan" not in surface(here))
-    await tick(here, "Cancel the convoy")
-    await here.until(lambda: here.convoy_state() == "failed")
-
-    await here.until(lambda: "- [" not in surface(here))
-
-
-async def test_a_tick_counts_by_the_right_of_who_ticks_and_is_taken_back(
+async def test_a_tick_counts_by_the_right_of_who_ticks_or_is_taken_back(
     here: Room,
 ) -> None:
     await tick(here, "Cancel the convoy", here.let_in("bea"))
     here.let_in("bea", "read")
     await here.until(lambda: "requires write access" in here.spoken()[-1])
-
-    assert here.convoy_state() == "active"
+    assert here.convoy_state() == "planning"
     await here.until(lambda: "- [ ] Cancel the convoy" in surface(here))
+
+    await tick(here, "Approve the plan")
+    await here.until(lambda: here.convoy_state() == "active")
+    await here.until(lambda: "Approve the plan" not in surface(here))
+
+    await tick(here, "Cancel the convoy")
+    await here.until(lambda: here.convoy_state() == "failed")
+    await here.until(lambda: "- [" not in surface(here))
 
 
 @pytest.mark.room

@@ -95,18 +95,13 @@ def test_what_is_fit_stays_as_it_is(title: str, text: str) -> None:
 
 
 async def test_in_public_an_outsiders_text_starts_nothing(hall: Room) -> None:
+    """Only the own words of who asks do."""
     issue = await hall.write("Evil", "- [ ] evil\n", by="mallory")
     await hall.label(issue)
 
     assert not hall.convoys()
     assert phrase("outsider") in hall.spoken()[-1]
     assert hall.labels(issue) == set()
-
-
-async def test_of_an_outsiders_issue_only_the_own_words_of_who_asks_are_taken(
-    hall: Room,
-) -> None:
-    issue = await hall.write("Evil", "- [ ] evil\n", by="mallory")
 
     await hall.person.say(issue, "/brat start -- Spell it right.")
     await hall.came()

@@ -6,10 +6,8 @@ import pytest
 from convoy.events.hold_events import MergeRequested, MergeWithdrawn
 from convoy.rules.people import DropTask
 from tests.bot.room import FILES, HEADS, NAME, REPO, Room
-from tests.bot.there import there
 
 pytestmark = pytest.mark.layer("landing")
-APPROVED = "[refinery]\nrequire_ci = false\n"
 
 
 def rename(here: Room, name: str) -> None:
@@ -28,27 +26,26 @@ def rename(here: Room, name: str) -> None:
     here.forge.update(repo, default_branch=name)
 
 
-@pytest.mark.room(APPROVED)
-async def test_the_convoy_lands_on_the_branch_by_its_new_name(here: Room) -> None:
+@pytest.mark.parametrize("has_pull", [False, True])
+@pytest.mark.room("[refinery]\nrequire_ci = false\n")
+async def test_the_convoy_lands_on_the_branch_by_its_new_name(
+    here: Room, *, has_pull: bool
+) -> None:
+    """So does one with a pull request to the old name."""
     await here.do(DropTask(convoy=NAME, task=2, why="not wanted"))
+    if has_pull:
+        await here.do(MergeWithdrawn(convoy=NAME, task=0, by="you"))
+        await here.worked(1, FILES)
+    pull = here.convoy.pull
     rename(here, "trunk")
-    await here.worked(1, FILES)
+    if has_pull:
+        await here.swept()
+        await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
+    else:
+        await here.worked(1, FILES)
     await here.swept(2)
 
     assert (here.convoy_state(), here.convoy.target) == ("complete", "trunk")
-    assert here.tip("trunk") == there(here.task(1).landed)
-
-
-@pytest.mark.room(APPROVED)
-async def test_a_convoy_with_a_pull_request_to_it_lands_there_too(here: Room) -> None:
-    await here.do(DropTask(convoy=NAME, task=2, why="not wanted"))
-    await here.do(MergeWithdrawn(convoy=NAME, task=0, by="you"))
-    await here.worked(1, FILES)
-    pull = there(here.convoy.pull)
-    rename(here, "trunk")
-    await here.swept()
-    await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
-    await here.swept(2)
-
-    assert (here.convoy_state(), here.convoy.pull) == ("complete", pull)
+    assert here.tip("trunk") == here.convoy.landed
+    assert (here.convoy.pull, bool(pull)) == (pull, has_pull)
     assert not any("base" in said for said in here.spoken()[1:])
