@@ -139,15 +139,6 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(here: Room) -> None:
     assert is_merged(here, number)
 
 
-async def test_a_repository_that_is_named_in_other_case_has_no_forks_for_that(
-    here: Room,
-) -> None:
-    number = await opened(here, "more", {"more.py": b"more\n"})
-    here.context.github.repository = REPO.upper()
-
-    assert "in a fork" not in await here.answer("/brat fix -- Do it", on=number)
-
-
 @TWO_WAYS
 @pytest.mark.room(CI)
 async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
@@ -304,7 +295,9 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(here: Room) 
     denied = await here.heard("/brat land", by=STRANGER, on=theirs)
     unnamed = await here.heard("/brat land", on=theirs)
     forked = await here.heard("/brat fix -- mend it", on=theirs)
+    here.context.github.repository = REPO.upper()  # which makes it no fork
     nothing = await here.heard("/brat fix", on=mine)
+    here.context.github.repository = REPO
     reserved = await opened(here, "brat/queue/x", {"y.py": b"y\n"})
     own = await here.heard("/brat land", on=reserved)
     old = await here.heard("/brat land 1234567", on=mine)
@@ -416,26 +409,21 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
     assert said == (gesture != "label")
 
 
+@pytest.mark.parametrize("delivered", [True, False], ids=["delivery", "look"])
 @pytest.mark.room(CI, labelled=False)
-async def test_a_label_of_a_bot_that_is_not_listed_is_told_of_once(here: Room) -> None:
+async def test_a_persons_label_says_it_too_and_a_bots_is_told_of_once(
+    here: Room,
+) -> None:
     number = await opened(here, "more", {"more.py": b"more\n"})
-    bot = here.let_in("helper[bot]")
-    path = f"issues/{number}/labels"
+    bot, path = here.let_in("helper[bot]"), f"issues/{number}/labels"
     await here.asked("POST", path, {"labels": ["brat:merge"]}, by=bot)
     await here.swept(3)
-
     assert not here.state.convoys
     [said] = [each for each in here.spoken() if "ignores labels" in each]
     assert f"{bot} sets" in said
 
-
-@pytest.mark.parametrize("delivered", [True, False], ids=["delivery", "look"])
-@pytest.mark.room(CI, labelled=False)
-async def test_the_label_says_it_too_by_a_delivery_or_found_by_a_look(
-    here: Room,
-) -> None:
-    number = await opened(here, "more", {"more.py": b"more\n"})
-    await here.asked("POST", f"issues/{number}/labels", {"labels": ["brat:merge"]})
+    await here.asked("DELETE", f"{path}/brat:merge", None)
+    await here.asked("POST", path, {"labels": ["brat:merge"]})
     if here.delivered:
         state = here.state
         await here.until(lambda: state is not here.state)
