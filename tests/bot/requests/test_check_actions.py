@@ -57,7 +57,6 @@ async def test_the_buttons_of_a_check_are_commands(here: Room) -> None:
     assert check.annotations == 1
     assert "E   assert 1 == 2" in (check.output.summary or "")
 
-    here.forge.add_user("mallory")
     await here.pressed(check.id, "drop", by="mallory")
     await here.until(lambda: "requires write access" in here.spoken()[-1])
     assert here.task(1).state == "blocked"
@@ -86,15 +85,24 @@ async def test_a_button_approves_the_commit_of_its_check(here: Room) -> None:
         assert bool(here.task(1).approved_by) == (commit == head)
 
 
-async def test_no_other_verb_is_a_button(here: Room) -> None:
+async def test_no_other_verb_is_a_button_and_a_rerun_tries_all_again_once(
+    here: Room,
+) -> None:
+    await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
     before = here.convoy
     for verb in ("abort", "help", "Drop", ""):
         pressed = CheckAction(convoy=NAME, task=1, by="you", verb=verb)
         here.context.inbox.put("press", pressed)
         await here.loop.tick()
-
-        assert here.convoy == before
         assert here.context.inbox.signs() == {}
+    assert here.convoy == before
+
+    for _ in range(2):
+        here.context.inbox.put("d", CheckAction(convoy=NAME, task=0, by="you"))
+        await here.loop.tick()
+    assert here.task(2).state == "queued"
+    (said,) = here.shown()
+    assert "Task 2 is queued again" in said
 
 
 def test_the_buttons_are_as_short_as_the_forge_takes() -> None:
@@ -102,16 +110,3 @@ def test_the_buttons_are_as_short_as_the_forge_takes() -> None:
         if (button := verb.on_check) is not None:
             assert max(len(button.label), len(verb.name)) <= 20
             assert len(button.says) <= 40
-
-
-async def test_a_rerun_of_the_convoys_own_check_tries_all_again_once(
-    here: Room,
-) -> None:
-    await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
-    for _ in range(2):
-        here.context.inbox.put("d", CheckAction(convoy=NAME, task=0, by="you"))
-        await here.loop.tick()
-
-    assert here.task(2).state == "queued"
-    (said,) = here.shown()
-    assert "Task 2 is queued again" in said

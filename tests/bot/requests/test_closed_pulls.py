@@ -106,6 +106,16 @@ async def test_what_a_person_takes_out_does_not_land_until_it_is_taken_back(
         assert called(here, sentence) == 1
 
 
+async def shown_whole(here: Room) -> int:
+    """Let a convoy wait with all of its work; return its pull request."""
+    await here.do(
+        MergeWithdrawn(convoy=NAME, task=0, by="you"),
+        DropTask(convoy=NAME, task=2, why="not wanted"),
+    )
+    await here.worked(1, FILES)
+    return there(here.convoy.pull)
+
+
 def kept_back(here: Room) -> list[str]:
     """Return why status says that things wait for people."""
     context = here.context
@@ -140,13 +150,7 @@ async def test_another_pull_request_is_opened_where_a_person_wants_the_work_afte
 async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
     here: Room, out: Does, back: Does
 ) -> None:
-    before = here.tip("main")
-    await here.do(
-        MergeWithdrawn(convoy=NAME, task=0, by="you"),
-        DropTask(convoy=NAME, task=2, why="not wanted"),
-    )
-    await here.worked(1, FILES)
-    pull = there(here.convoy.pull)
+    before, pull = here.tip("main"), await shown_whole(here)
     await out(here, pull)
     await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
     await here.swept()
@@ -167,12 +171,7 @@ async def test_a_branch_that_is_deleted_with_its_merge_is_no_persons_no(
 
     https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-the-automatic-deletion-of-branches
     """
-    await here.do(
-        MergeWithdrawn(convoy=NAME, task=0, by="you"),
-        DropTask(convoy=NAME, task=2, why="not wanted"),
-    )
-    await here.worked(1, FILES)
-    pull, said = there(here.convoy.pull), len(here.spoken())
+    pull, said = await shown_whole(here), len(here.spoken())
     await here.asked("PUT", f"pulls/{pull}/merge", {"merge_method": "squash"})
     await here.push(f":refs/heads/{BASE}")
     await here.swept(2)

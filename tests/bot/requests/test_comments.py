@@ -41,7 +41,6 @@ async def test_a_stranger_is_told_that_it_takes_write_access(here: Room) -> None
     assert "confused" in reactions
     assert await here.said("I like `/brat status` a lot.") == ("", [])
 
-    here.forge.add_user("mallory")
     newest, reactions = await here.said("/brat cancel", by="mallory")
 
     assert here.convoy_state() == "active"

@@ -14,7 +14,7 @@ from bot.requests.answers import convoy_comment
 from bot.requests.verb import Asker, Request
 from bot.roles.result_artifact import Result
 from bot.text.convoy_comment import convoy_table
-from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
+from bot.text.pull_request_texts import convoy_pull_body, task_pull_body
 from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
 from convoy.model.records import Settings, Usage
@@ -22,7 +22,6 @@ from convoy.model.session_result import Walls
 from convoy.model.state import Convoy
 from convoy.model.work import Work
 from convoy.rules.ending import LoseSession
-from convoy.text import harmless, inline
 from tests.convoy.anything import hostile
 from tests.convoy.stories import went_wrong
 from tests.world.requests import carried_out
@@ -114,10 +113,6 @@ def test_hostile_text_is_one_harmless_line() -> None:
 """)
 
 
-def test_the_comment_is_found_by_its_key_and_by_no_other() -> None:
-    assert ids.keys_in(convoy_comment(hurt())) == (ids.comment_key(NAME),)
-
-
 def rendered(markdown: str) -> str:
     page: Any = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     return str(page.render(markdown))
@@ -125,9 +120,11 @@ def rendered(markdown: str) -> str:
 
 @given(title=hostile | st.text(), why=hostile | st.text())
 @settings(deadline=None, max_examples=60)
-def test_no_text_breaks_the_table_or_adds_to_it(title: str, why: str) -> None:
-    html = rendered(convoy_comment(hurt(title, why)))
+def test_no_text_breaks_the_table_or_adds_a_row_or_a_key(title: str, why: str) -> None:
+    comment = convoy_comment(hurt(title, why))
+    html = rendered(comment)
 
+    assert ids.keys_in(comment) == (ids.comment_key(NAME),)
     assert html.count("<tr>") == 3
     assert html.count("<td") == 18
     tags = {*re.findall(r"<(/?[a-z]+\d?)", html)}
@@ -158,50 +155,28 @@ def test_a_plan_that_waits_shows_its_order() -> None:
     assert '- **1. Say "one"]; &lt;b>**' in comment
 
 
-def test_a_pull_request_closes_and_skips_nothing_by_a_planners_words() -> None:
-    url = "https://github.example/a/b/issues/3"
-    words = f"Fixes GH-7 [skip ci], closes {url} @ann"
-    rules = Rules().planned(spec(1, title=words))
-    task = rules.task(1)
-
-    said = f"Fixes issue GH-7 (skip ci), closes issue {url} @ ann"
-    assert pull_title(rules.convoy, task) == said
-    assert inline(words).startswith("Fixes issue GH-7 ")
-    assert f"closes issue {url}" in inline(words)
-    assert harmless(words) == (inline(words),)
-
-
 # --- where an agent worked without walls, its convoy and work say so ------------------
 
 ALL = Walls(files="landlock", processes="landlock", user="uid", syscalls="seccomp")
 
 
-def texts(convoy: Convoy) -> tuple[str, ...]:
-    task = convoy.tasks[0]
-    return (
-        convoy_table(convoy),
-        task_pull_body(convoy, task),
-        convoy_pull_body(convoy),
-    )
-
-
-def worked(missing: tuple[str, ...]) -> Convoy:
-    """Return a convoy whose first task has work that was done without these walls."""
+def worked(missing: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the texts about a convoy whose first task was done without these walls."""
     plan = Rules().planned(spec(1), spec(2)).convoy
     work = Work(
         attempt=1, commit=sha("c"), base=sha("b"), files=(), at=1, missing_walls=missing
     )
-    first, *others = plan.tasks
-    return replace(plan, tasks=(replace(first, work=work), *others))
+    task = replace(plan.tasks[0], work=work)
+    found = replace(plan, tasks=(task, *plan.tasks[1:]))
+    return convoy_table(found), task_pull_body(found, task), convoy_pull_body(found)
 
 
 def test_a_missing_wall_is_a_warning_wherever_the_work_is_shown() -> None:
-    for text in texts(worked(("files", "user"))):
+    for text in worked(("files", "user")):
         assert "Missing isolation** of agents" in text
         assert "task 1: files, user." in text
         assert "task 2" not in text.split("isolation**")[1].split("\n")[0]
-    for text in texts(worked(())):
-        assert "isolation**" not in text
+    assert "isolation**" not in "".join(worked(()))
 
 
 def test_a_wall_is_missed_unless_it_is_claimed() -> None:

@@ -11,6 +11,7 @@ from convoy.model.records import GivenPull
 from convoy.rules.ending import AcceptNothing, LoseSession
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import DropTask
+from convoy.text import inline
 from tests.bot.text.test_convoy_comment import HOSTILE
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -82,14 +83,11 @@ def test_commits_are_named_without_a_page_to_link_to_and_the_bots_own_is_linked(
     assert f"<sub>[History]({link}). `brat report {NAME}` shows" in text
 
 
-def test_what_no_ci_judged_is_said() -> None:
+def test_what_no_ci_judged_is_said_and_tests_that_another_task_wrote_count() -> None:
     rules = Rules().planned(spec(1), require_ci=False)
     text = convoy_pull_body(landed(rules, 1, sha("a"), "a.py", judged=("none",)).convoy)
-
     assert f"not tested: `{'a' * 10}`" in text
 
-
-def test_tests_that_another_task_wrote_are_tests_all_the_same() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3))
     landed(rules, 1, sha("a"), "a.py")
     landed(rules, 2, sha("b"), "tests/test_a.py")
@@ -103,7 +101,7 @@ def test_tests_that_another_task_wrote_are_tests_all_the_same() -> None:
 # --- what is told of CI's text: its last whole lines, as they were written ------------
 
 
-def test_a_short_text_is_told_as_it_is_after_what_failed() -> None:
+def test_a_text_is_told_from_a_whole_line_on_after_what_failed() -> None:
     short = "unit: failure\n\n  assert 1 == 2\n"
     assert end_of(short) == short
     assert ci_is_red("a" * 40, "two\n") == "CI is red on aaaaaaaaaa: two"
@@ -112,8 +110,6 @@ def test_a_short_text_is_told_as_it_is_after_what_failed() -> None:
         f"CI is red on aaaaaaaaaa: tests/test_a.py::test_b\n\n{text}"
     )
 
-
-def test_a_long_text_begins_with_a_whole_line() -> None:
     lines = [f"{number:>8} of many lines" for number in range(1_000)]
 
     told = end_of("\n".join(lines)).split("\n")
@@ -123,14 +119,18 @@ def test_a_long_text_begins_with_a_whole_line() -> None:
     assert end_of("a" * (TEXT_CHARS + 5)) == "a" * TEXT_CHARS
 
 
-def test_a_title_does_nothing_in_the_message_of_a_merge() -> None:
+def test_a_title_does_nothing_in_a_pull_request_or_the_message_of_its_merge() -> None:
     given = GivenPull(number=7, head=sha("a"), branch="b", author="ann", lands=True)
-    convoy = Rules().planned(spec(1, title="Fixes #12")).convoy
+    title = "Fixes GH-7 [skip ci], closes https://github.example/a/b/issues/3 @ann"
+    shown = title.replace("GH", "issue GH").replace("[skip ci]", "(skip ci)")
+    shown = shown.replace("closes", "closes issue").replace("@", "@ ")
+    convoy = Rules().planned(spec(1, title=title)).convoy
+
+    assert pull_title(convoy, convoy.tasks[0]) == shown
+    assert inline(title).startswith("Fixes issue GH-7 ")
     said = merge_texts.task_landing(convoy, convoy.tasks[0], "rebase")
-    assert said.startswith("Fixes issue #12")
-    title = "Fixes #12 [skip ci] for @ann"
+    assert said.startswith(shown)
     convoy = replace(convoy, given=given, title=title)
-    said = merge_texts.landing_message(convoy, "merge")[1]
-    assert said == "Fixes issue #12 (skip ci) for @ ann"
+    assert merge_texts.landing_message(convoy, "merge")[1] == shown
     trailer = replace(convoy, title="Release-As: 9.0.0")
     assert merge_texts.landing_message(trailer, "merge")[1] == "Release-As 9.0.0"
