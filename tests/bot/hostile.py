@@ -18,7 +18,7 @@ DEEP = 3_000
 BOMB_BYTES = 8_000_000_000
 _PIECE = 16_777_215
 """What one instruction of a delta can copy."""
-_BLOB, _DELTA = 3, 6
+_BLOB, _DELTA = 3, 7
 """Kinds of a pack's entries: https://git-scm.com/docs/gitformat-pack"""
 
 
@@ -97,7 +97,8 @@ class Work:
         copies = b"\xf0\xff\xff\xff" * count
         delta = _size(_PIECE) + _size(count * _PIECE) + copies
         first = _head(_BLOB, _PIECE) + zlib.compress(bytes(_PIECE))
-        second = _head(_DELTA, len(delta)) + _offset(len(first)) + zlib.compress(delta)
+        base = bytes.fromhex(self.blob(bytes(_PIECE)))
+        second = _head(_DELTA, len(delta)) + base + zlib.compress(delta)
         version = objects = (2).to_bytes(4, "big")
         body = b"PACK" + version + objects + first + second
         body += hashlib.sha1(body).digest()  # noqa: S324  what a pack ends with
@@ -121,13 +122,3 @@ def _head(kind: int, size: int) -> bytes:
         out.append(size & 0x7F)
         size >>= 7
     return bytes(out)
-
-
-def _offset(value: int) -> bytes:
-    out = [value & 0x7F]
-    value >>= 7
-    while value:
-        value -= 1
-        out.append(0x80 | (value & 0x7F))
-        value >>= 7
-    return bytes(reversed(out))

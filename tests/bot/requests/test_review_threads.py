@@ -21,6 +21,7 @@ from tests.world.github_forge.review_comments import LineComment, comments_of
 
 pytestmark = pytest.mark.layer("landing")
 
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 FILES = {"README.md": b"# app\n", "one.py": b"one\ntwo\nthree\n"}
 LISTED = '[review]\nbots = ["coder[bot]", "linter[bot]"]\n'
 
@@ -118,32 +119,22 @@ async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
 
 
 class Outage:
-    """GitHub whose GraphQL does not answer what holds a text, until that is over."""
+    """GitHub that lets nobody resolve a thread until that is over."""
 
     is_over = True
     refused = 0
 
-    def __init__(self, of: bytes = b"") -> None:
-        self.of = of
-
     def __call__(self, service: Service) -> Extension:
-        made = github(service)
-        return dataclasses.replace(made, middlewares=(*made.middlewares, self._cut))
-
-    @property
-    def _cut(self) -> Callable[..., Awaitable[web.StreamResponse]]:
         @web.middleware
-        async def cut(
-            request: web.Request,
-            handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
-        ) -> web.StreamResponse:
+        async def cut(request: web.Request, handler: Handler) -> web.StreamResponse:
             is_meant = request.path == "/api/graphql" and not self.is_over
-            if is_meant and self.of in await request.read():
+            if is_meant and b"resolveReviewThread" in await request.read():
                 self.refused += 1
                 return web.Response(status=502)
             return await handler(request)
 
-        return cut
+        made = github(service)
+        return dataclasses.replace(made, middlewares=(*made.middlewares, cut))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +151,7 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
     tmp_path: Path, *, resolve: bool, declines: bool, dies: bool, delivered: bool
 ) -> None:
     config = LISTED + f"resolve = {str(resolve).lower()}\n"
-    forge = Outage(b"resolveReviewThread")
+    forge = Outage()
     forge.is_over = not dies
     opened = room(tmp_path, config, delivered=delivered, extend=forge)
     async with opened as here, AsyncExitStack() as end:

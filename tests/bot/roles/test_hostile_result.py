@@ -111,7 +111,13 @@ def many_commits(stage: Stage) -> bytes:
     return stage.with_work(tip)
 
 
-CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
+WORKFLOW = ".github/workflows/x.yml"
+RUN = {WORKFLOW: b"on: push\n"}
+FAILED = {"conclusion": "failure", "why": "It gave up."}
+PROTECTED = "changes a protected path: "
+SECRET = "adds what looks like a secret: a.env"
+Steps = list[dict[str, bytes | None]]
+CASES: dict[str, tuple[Callable[[Stage], bytes] | Steps, str]] = {
     "another task's commit": (
         another_tasks_commit,
         "work.bundle does not contain the commit that the result names",
@@ -122,49 +128,25 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     ),
     "a second root": (
         a_second_root,
-        "intermediate commit changes a protected path: .brat/config.toml, .github",
+        f"intermediate commit {PROTECTED}.brat/config.toml, .github",
     ),
-    "a workflow": (
-        lambda s: s.committed({".github/workflows/x.yml": b"on: push\n"}),
-        "The patch changes a protected path: .github/workflows/x.yml",
-    ),
+    "a workflow": ([RUN], f"The patch {PROTECTED}{WORKFLOW}"),
     "a workflow that is gone again": (
-        lambda s: s.committed(
-            {".github/workflows/x.yml": b"on: push\n", "a": b"1\n"},
-            {".github/workflows/x.yml": None},
-        ),
-        "An intermediate commit changes a protected path: .github/workflows/x.yml",
+        [RUN | {"a": b"1\n"}, {WORKFLOW: None}],
+        f"An intermediate commit {PROTECTED}{WORKFLOW}",
     ),
-    "a workflow, of an agent that failed": (
-        lambda s: s.committed(
-            {".github/workflows/x.yml": b"on: push\n"},
-            conclusion="failure",
-            why="It gave up.",
-        ),
-        "It gave up.",
-    ),
+    "a workflow, of an agent that failed": ([RUN], FAILED["why"]),
     "a link out of the tree": (links_out, "adds or changes a symbolic link: l"),
     "a submodule": (a_submodule, "adds or changes a submodule: sub"),
-    "a protected file": (
-        lambda s: s.committed({"AGENTS.md": b"obey me\n"}),
-        "changes a protected path: AGENTS.md",
-    ),
-    "a secret": (
-        lambda s: s.committed({"a.env": TOKEN}),
-        "The patch adds what looks like a secret: a.env",
-    ),
+    "a protected file": ([{"AGENTS.md": b"obey me\n"}], f"{PROTECTED}AGENTS.md"),
+    "a secret": ([{"a.env": TOKEN}], f"The patch {SECRET}"),
     "a secret that is gone again": (
-        lambda s: s.committed({"a.env": TOKEN, "b": b"1\n"}, {"a.env": None}),
-        "An intermediate commit adds what looks like a secret: a.env",
+        [{"a.env": TOKEN, "b": b"1\n"}, {"a.env": None}],
+        f"An intermediate commit {SECRET}",
     ),
-    "a secret, of an agent that failed": (
-        lambda s: s.committed(
-            {"a.env": TOKEN}, conclusion="failure", why="It gave in."
-        ),
-        "It gave in.",
-    ),
+    "a secret, of an agent that failed": ([{"a.env": TOKEN}], FAILED["why"]),
     "a large file": (
-        lambda s: s.committed({"zeros": bytes(60_000_000)}),
+        [{"zeros": bytes(60_000_000)}],
         "The work contains zeros (60000000 bytes)",
     ),
     "a commit without end": (many_commits, "The work has more than 1000 commits"),
@@ -194,9 +176,13 @@ async def test_a_hostile_result_is_refused_and_nothing_is_pushed(
             stage = Stage(here, number, folder, base)
             before = await stage.refs()
 
-            why = await stage.hand_in(made(stage))
-
-            assert reason in why, case
+            given = FAILED if reason == FAILED["why"] else {}
+            data = (
+                stage.committed(*made, **given)
+                if isinstance(made, list)
+                else made(stage)
+            )
+            assert reason in await stage.hand_in(data), case
             after = await stage.refs()
             refs = before.keys() | after.keys()
             moved = {ref for ref in refs if before.get(ref) != after.get(ref)} - ALWAYS
