@@ -64,7 +64,14 @@ async def test_some_verbs_take_more_than_write_access(here: Room) -> None:
 
 
 async def test_cancel_stops_a_task_and_drop_gives_it_up(here: Room) -> None:
-    await here.started(1)
+    """What is known of its session is said meanwhile."""
+    assert "had no session yet" in await here.answer("/brat logs 1")
+    await here.started(1, run=77)
+    assert "/you/app/actions/runs/77)" in await here.answer("/brat logs 1")
+    assert "has no task 9" in await here.answer("/brat logs 9")
+    cost = await here.answer("/brat cost")
+    assert "has used 1 attempt and" in cost
+    assert "No engine has reported its usage yet." in cost
 
     assert "Task 1 has been stopped" in await here.answer("/brat cancel 1")
     assert here.task(1).state == "blocked"
@@ -77,18 +84,6 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(here: Room) -> None:
 
     assert "Task 1 is dropped" in await here.answer("/brat drop 1")
     assert "is dropped, not blocked" in await here.answer("/brat retry 1")
-
-
-async def test_logs_and_cost_say_what_is_known(here: Room) -> None:
-    assert "had no session yet" in await here.answer("/brat logs 1")
-    await here.started(1, run=77)
-
-    said = await here.answer("/brat logs 1")
-    assert "/you/app/actions/runs/77)" in said
-    said = await here.answer("/brat cost")
-    assert "has used 1 attempt and" in said
-    assert "No engine has reported its usage yet." in said
-    assert "has no task 9" in await here.answer("/brat logs 9")
 
 
 @pytest.mark.room(APPROVALS)
@@ -165,7 +160,8 @@ The build is slow.
 
 
 @pytest.mark.room(PLANNED, text=TEXT)
-async def test_a_plan_is_shown_with_its_paths_and_its_approval(here: Room) -> None:
+async def test_who_may_write_lets_a_task_change_what_is_protected(here: Room) -> None:
+    """The plan is shown with its paths, what they need, and its approval."""
     (comment,) = [each for each in here.spoken() if "<details" in each]
     assert any("@you This convoy needs" in each for each in here.spoken())
     said = await here.answer("/brat plan")
@@ -180,11 +176,7 @@ async def test_a_plan_is_shown_with_its_paths_and_its_approval(here: Room) -> No
     assert "Let task 1 change its protected paths <!-- brat:box=allow/1 -->" in comment
     assert "Try task 1 again" not in comment
 
-
-@pytest.mark.room(PLANNED, text=TEXT)
-async def test_who_may_write_lets_a_task_change_what_is_protected(here: Room) -> None:
-    here.let_in("guest", "read")
-    assert "requires write access" in await here.answer("/brat allow 1", by="guest")
+    assert "requires write access" in await here.answer("/brat allow 1", by="mallory")
     assert here.task(1).allowed == ()
     assert "/brat allow 1" in await here.answer("/brat retry 1")
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from aiohttp import web
@@ -22,31 +22,23 @@ from tests.world.forge_rules import merge_queue, pull_request, put_hook, put_rul
 from tests.world.github_forge.extension import github, people, rules
 
 STRANGER: Final = "mallory"
-_PULLS: Final = re.compile(r".*/repos/[^/]+/[^/]+/pulls(/[0-9]+)?")
 _Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @web.middleware
 async def _forked(request: web.Request, handler: _Next) -> web.StreamResponse:
     answer = await handler(request)
-    if not (isinstance(answer, web.Response) and _PULLS.fullmatch(request.path)):
-        return answer
-    if isinstance(answer.body, bytes) and answer.status in (200, 201):
+    is_pulls = re.fullmatch(r".*/repos/[^/]+/[^/]+/pulls(/[0-9]+)?", request.path)
+    if isinstance(answer, web.Response) and is_pulls and answer.status in (200, 201):
         said = json.decode(answer.body)
         for pull in said if isinstance(said, list) else [said]:
-            _fork(pull)
+            author, head = pull["user"], pull["head"]
+            if author["login"] == STRANGER:
+                own = f"{STRANGER}/{head['repo']['name']}"
+                head |= {"label": f"{STRANGER}:{head['ref']}", "user": author}
+                head["repo"] |= {"full_name": own, "fork": True, "owner": author}
         answer.body = json.encode(said)
     return answer
-
-
-def _fork(pull: dict[str, Any]) -> None:
-    author, head = pull["user"], pull["head"]
-    if author["login"] != STRANGER:
-        return
-    name = head["repo"]["name"]
-    full = {"full_name": f"{STRANGER}/{name}", "fork": True, "owner": author}
-    head |= {"label": f"{STRANGER}:{head['ref']}", "user": author}
-    head["repo"] |= full
 
 
 def forks(service: Service) -> Extension:
@@ -204,11 +196,10 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
             red=frozenset(),
         )
 
-        assert given(here, numbers[1]).set_aside is not None
-        assert not given(here, numbers[1]).ended
-        assert (
-            sum("This convoy needs a decision" in each for each in here.spoken()) == 1
-        )
+        refused, asks = given(here, numbers[1]), "This convoy needs a decision"
+        assert refused.set_aside is not None
+        assert not refused.ended
+        assert sum(asks in each for each in here.spoken()) == 1
 
 
 @TWO_WAYS
@@ -353,10 +344,8 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
         assert same(there(convoy.landed), convoy.built)
 
 
-GONE, PUSHED = (
-    "the pull request was closed",
-    "has since been pushed to the pull request",
-)
+GONE = "the pull request was closed"
+PUSHED = "has since been pushed to the pull request"
 GESTURES = {
     "push": PUSHED,
     "force": PUSHED,

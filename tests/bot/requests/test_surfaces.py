@@ -97,11 +97,6 @@ def test_buttons_are_shown_where_they_can_be_pressed() -> None:
 FORGED = "- [x] Cancel <!-- brat:box=cancel -->"
 
 
-def blocked(**given: object) -> Rules:
-    rules = Rules().planned(spec(1), spec(2), **given)
-    return rules.blocked(2, "no CI")
-
-
 @looped(
     ("approve", Request("approve")),
     ("cancel", Request("cancel")),
@@ -118,16 +113,11 @@ def test_a_box_asks_for_what_a_command_asks_for(
 
 @given(st.sets(st.sampled_from(["retry/2", "cancel"])))
 def test_ticks_are_found_in_the_comment_and_can_be_taken_back(ticked: set[str]) -> None:
-    convoy = blocked().convoy
+    """A title or a reason makes no box."""
+    rules = Rules().planned(spec(1, title=f"x\n{FORGED}"), spec(2))
+    convoy = rules.blocked(2, f"y\n{FORGED}").convoy
     text = convoy_comment(convoy, frozenset(ticked))
 
     assert ticked_in(text) == ticked
     assert ticked_in(text.replace("\n", "\r\n")) == ticked
     assert unticked(text) == convoy_comment(convoy)
-
-
-def test_a_title_or_a_reason_makes_no_box() -> None:
-    rules = Rules().planned(spec(1, title=f"x\n{FORGED}"), spec(2))
-    rules.blocked(2, f"y\n{FORGED}")
-
-    assert ticked_in(convoy_comment(rules.convoy)) == frozenset()

@@ -130,16 +130,6 @@ pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(SHELL)]
 CHECKPOINT = "checkpoint.bundle"
 
 
-async def test_a_lost_attempt_is_counted_by_its_usage_file(here: Room) -> None:
-    line = b'{"type":"usage","input_tokens":70}\n{"type":"cost","usd":0.5}\n{"ty'
-    await here.started(1, run=77)
-
-    task = await lost(here, ("usage.jsonl", line))
-
-    assert (task.state, task.cause) == ("queued", "lost")
-    assert task.used == Usage(input_tokens=70, usd=0.5)
-
-
 async def lost(here: Room, *files: tuple[str, bytes], why: str = LOST) -> Task:
     """Let task 1's session end without a result; return the task."""
     draft = here.context.draft()
@@ -289,12 +279,19 @@ async def test_what_other_work_has_landed_is_nothing_to_do(
 WHY = ".brat/setup.sh exited with status 4: No package foo."
 
 
-async def test_it_blocks_the_task_and_costs_no_attempt(here: Room) -> None:
+async def test_a_setup_that_failed_costs_no_attempt_and_usage_of_a_lost_one_counts(
+    here: Room,
+) -> None:
+    line = b'{"type":"usage","input_tokens":70}\n{"type":"cost","usd":0.5}\n{"ty'
     await here.started(1, run=77)
+    task = await lost(here, ("usage.jsonl", line))
+    assert (task.state, task.cause) == ("queued", "lost")
+    assert task.used == Usage(input_tokens=70, usd=0.5)
 
+    await here.started(1, run=77)
     task = await handed_in(here, conclusion="failure", outcome="setup", why=WHY)
 
-    assert (task.state, task.why, task.spent) == ("blocked", WHY, 0)
+    assert (task.state, task.why, task.spent) == ("blocked", WHY, 1)
     await here.do(RetryTask(convoy=NAME, task=1, by="ann"))
     assert here.task(1).state == "queued"
 
