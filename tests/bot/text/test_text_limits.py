@@ -83,7 +83,8 @@ def test_no_text_about_a_convoy_is_too_long(
     assert not any(re.search(r"[^.]\.\.(?!\.)", each) for each in texts)
 
 
-def test_what_is_left_out_of_a_comment_is_said_with_where_to_read_it() -> None:
+def test_what_is_left_out_of_a_text_is_said_with_where_to_read_it() -> None:
+    """A long answer is cut between lines, and its code is closed."""
     found = convoy("&" * 300, "queued")
     comment = convoy_comment(found)
 
@@ -92,8 +93,6 @@ def test_what_is_left_out_of_a_comment_is_said_with_where_to_read_it() -> None:
     landed = convoy("&" * 300, "merged")
     assert "more: `brat report fix-7`" in convoy_pull_body(landed)
 
-
-def test_a_long_answer_is_cut_between_lines_and_its_code_is_closed() -> None:
     line = "A line of output."
     said = "\n".join(["```", *[line] * 6_000, "```"])
 
