@@ -85,9 +85,7 @@ async def test_a_button_approves_the_commit_of_its_check(here: Room) -> None:
         assert bool(here.task(1).approved_by) == (commit == head)
 
 
-async def test_no_other_verb_is_a_button_and_a_rerun_tries_all_again_once(
-    here: Room,
-) -> None:
+async def test_no_other_verb_is_a_button_and_a_rerun_retries_all(here: Room) -> None:
     await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
     before = here.convoy
     for verb in ("abort", "help", "Drop", ""):

@@ -3,55 +3,23 @@
 Told by a delivery, found by a sweep, or seen only by the look before a landing.
 """
 
-from pathlib import Path
-
 import pytest
 
 from convoy.model import ids
 from tests.bot.requests.test_closed_pulls import (
     APPROVED,
+    ASKED,
     approve,
     called,
     kept_back,
     reopen,
+    turns,
 )
-from tests.bot.room import FILES, NAME, Room, room
+from tests.bot.room import FILES, NAME, Room
 
 pytestmark = pytest.mark.layer("landing")
 
 BASE = ids.base_branch(NAME)
-ASKED = "reopen the issue or say `/brat resume`"
-
-
-async def turn(here: Room, state: str) -> None:
-    await here.asked("PATCH", f"issues/{here.issue}", {"state": state})
-
-
-@pytest.mark.parametrize("found_by", ["delivery", "sweep", "landing"])
-async def test_nothing_lands_of_a_closed_issue_until_it_is_reopened(
-    tmp_path: Path, found_by: str
-) -> None:
-    async with room(tmp_path, APPROVED, delivered=found_by == "delivery") as here:
-        head = await here.worked(1, FILES)
-        await turn(here, "closed")
-        if found_by == "delivery":
-            await here.until(lambda: here.convoy_state() == "paused")
-        elif found_by == "sweep":
-            await here.swept()
-        await approve(here, head)
-        await here.swept()
-
-        assert here.convoy_state() == "paused"
-        assert here.task(1).state == "needs-review"
-        assert here.tip(BASE) == here.tip("main")
-        assert called(here, ASKED) == 1
-        assert f"issue #{here.issue} was closed" in kept_back(here)
-
-        await turn(here, "open")
-        await here.swept()
-        assert here.task(1).state == "merged"
-        assert here.convoy_state() == "active"
-        assert called(here, ASKED) == 1
 
 
 @pytest.mark.room("[refinery]\nrequire_ci = false\n")
@@ -59,11 +27,11 @@ async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(here: Room) -> N
     """Reopening resumes only what the closing paused."""
     await here.answer("/brat pause")
     for state in ("closed", "open"):
-        await turn(here, state)
+        await turns(state)(here, 0)
         await here.swept()
     assert (here.convoy_state(), here.convoy.issue_is) == ("paused", "open")
     await here.answer("/brat resume")
-    await turn(here, "closed")
+    await turns("closed")(here, 0)
     await here.swept()
     assert here.convoy_state() == "paused"
 
@@ -77,8 +45,8 @@ async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(here: Room) -> N
 
     assert here.task(1).state == "merged"
     assert called(here, ASKED) == 1
-    await turn(here, "open")
-    await turn(here, "closed")
+    await turns("open")(here, 0)
+    await turns("closed")(here, 0)
     await here.swept()
     assert here.convoy.issue_is == "overruled"  # nobody saw it open
 
@@ -146,9 +114,7 @@ async def test_a_convoy_without_its_branch_pauses_until_a_person_wants_it_again(
 
 
 @pytest.mark.room(APPROVED)
-async def test_what_the_forge_closes_with_a_deleted_branch_is_nobodys_no(
-    here: Room,
-) -> None:
+async def test_what_is_closed_with_a_deleted_branch_is_nobodys_no(here: Room) -> None:
     await here.worked(1, FILES)
     await here.swept()
     here.configure(sole=False)

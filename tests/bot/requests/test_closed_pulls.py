@@ -1,4 +1,4 @@
-"""A person's no on a pull request: closed, its branch deleted, its base changed.
+"""A person's no: on an issue, or a pull request, its branch or its base.
 
 Told by a delivery, found by a sweep, or seen only by the look before a landing.
 """
@@ -35,7 +35,15 @@ def asks(**change: str) -> Does:
     return ask
 
 
+def turns(state: str) -> Does:
+    async def turn(here: Room, _: int) -> None:
+        await here.asked("PATCH", f"issues/{here.issue}", {"state": state})
+
+    return turn
+
+
 close, reopen = asks(state="closed"), asks(state="open")
+ASKED = "reopen the issue or say `/brat resume`"
 
 
 async def delete_branch(here: Room, _: int) -> None:
@@ -58,7 +66,9 @@ GESTURES = {
     "closed": (close, reopen, "Reopen this pull request"),
     "branch": (delete_branch, restore_branch, "Restore the branch"),
     "base": (asks(base="main"), asks(base=BASE), "Change the base back"),
+    "issue": (turns("closed"), turns("open"), ASKED),
 }
+FOUND_BY = ("delivery", "sweep", "landing")
 
 
 async def approve(here: Room, head: str) -> None:
@@ -73,8 +83,12 @@ def called(here: Room, sentence: str) -> int:
 @pytest.mark.parametrize(
     ("gesture", "found_by"),
     sampled(
-        product(GESTURES, ("delivery", "sweep", "landing")),
-        {*product(GESTURES, ("delivery",)), ("closed", "sweep"), ("base", "landing")},
+        product(GESTURES, FOUND_BY),
+        {
+            *product(GESTURES, ("delivery",)),
+            *product(("issue",), FOUND_BY),
+            *(("closed", "sweep"), ("base", "landing")),
+        },
     ),
 )
 async def test_what_a_person_takes_out_does_not_land_until_it_is_taken_back(
@@ -86,23 +100,28 @@ async def test_what_a_person_takes_out_does_not_land_until_it_is_taken_back(
         pull = here.pull(1)
         await out(here, pull)
         if found_by == "delivery":
-            await here.until(lambda: here.task(1).taken_out is not None)
+            await here.until(lambda: kept_back(here))
         elif found_by == "sweep":
             await here.swept()
         await approve(here, head)
         await here.swept()
 
-        taken_out = there(here.task(1).taken_out)
-        assert (taken_out.gesture, taken_out.pull) == (gesture, pull)
+        if gesture == "issue":
+            assert here.convoy_state() == "paused"
+            why = f"issue #{here.issue} was closed"
+        else:
+            taken_out = there(here.task(1).taken_out)
+            assert (taken_out.gesture, taken_out.pull) == (gesture, pull)
+            why = taken_out.why
         assert here.task(1).state == "needs-review"
         assert here.tip(BASE) == here.tip("main")
         assert called(here, sentence) == 1
-        assert any(taken_out.why in each for each in kept_back(here))
+        assert any(why in each for each in kept_back(here))
 
         await back(here, pull)
         await here.swept()
         await here.until(lambda: here.task(1).state == "merged")
-        assert here.task(1).taken_out is None
+        assert (here.task(1).taken_out, here.convoy_state()) == (None, "active")
         assert called(here, sentence) == 1
 
 
@@ -124,9 +143,7 @@ def kept_back(here: Room) -> list[str]:
 
 
 @pytest.mark.room(APPROVED)
-async def test_another_pull_request_is_opened_where_a_person_wants_the_work_after_all(
-    here: Room,
-) -> None:
+async def test_work_wanted_after_all_gets_another_pull_request(here: Room) -> None:
     head = await here.worked(1, FILES)
     first = here.pull(1)
     await close(here, first)
@@ -164,9 +181,7 @@ async def test_a_convoy_whose_own_pull_request_is_taken_back_does_not_land(
 
 
 @pytest.mark.room("[refinery]\nrequire_ci = false\n", extend=github)
-async def test_a_branch_that_is_deleted_with_its_merge_is_no_persons_no(
-    here: Room,
-) -> None:
+async def test_a_branch_deleted_with_its_merge_is_no_persons_no(here: Room) -> None:
     """GitHub deletes it where a repository asks for that.
 
     https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-the-automatic-deletion-of-branches

@@ -132,9 +132,7 @@ async def test_work_that_does_not_apply_is_not_rebased(here: Room) -> None:
     assert here.tip(f"convoy/{NAME}/task-1") == before
 
 
-async def test_work_that_conflicts_with_what_landed_waits_for_no_candidate(
-    here: Room,
-) -> None:
+async def test_work_that_conflicts_with_what_landed_goes_back(here: Room) -> None:
     await here.worked(1, {"README.md": b"# app\n", "one.py": b"1\n"})
     both = {"README.md": b"# app\n", "one.py": b"2\n", "two.py": b"2\n"}
     await here.worked(2, both)

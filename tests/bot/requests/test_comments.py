@@ -88,9 +88,7 @@ def test_answers_link_what_was_asked_and_do_not_grow_for_ever() -> None:
 
 
 @pytest.mark.room
-async def test_an_answer_is_a_reaction_and_a_line_and_mentions_nobody(
-    here: Room,
-) -> None:
+async def test_an_answer_is_a_reaction_and_a_line_without_mentions(here: Room) -> None:
     await here.worked(1, {"one.py": b"one\n"})
     before = len(here.spoken())
     _, reactions = await here.said("/brat drop 2", times=2)

@@ -133,9 +133,7 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(here: Room) -> None:
 
 @TWO_WAYS
 @pytest.mark.room(CI)
-async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
-    here: Room,
-) -> None:
+async def test_of_three_the_red_and_the_conflicting_are_set_aside(here: Room) -> None:
     first = await opened(here, "first", {"list": b"one\n"})
     second = await opened(here, "second", {"bad": b"bad\n"})
     third = await opened(here, "third", {"list": b"three\n"})
@@ -158,9 +156,7 @@ async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
         assert "To try its newest commit, say `/brat land`." in each
 
 
-async def test_what_a_force_push_took_out_leaves_the_queue_with_what_has_it(
-    here: Room,
-) -> None:
+async def test_what_a_force_push_took_out_leaves_the_queue(here: Room) -> None:
     clean = here.tip("main")
     await pushed(here, "main", {"password": b"1234\n"}, clean)
     secret = here.tip("main")
@@ -400,9 +396,7 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
 
 @pytest.mark.parametrize("delivered", [True, False], ids=["delivery", "look"])
 @pytest.mark.room(CI, labelled=False)
-async def test_a_persons_label_says_it_too_and_a_bots_is_told_of_once(
-    here: Room,
-) -> None:
+async def test_a_persons_label_counts_and_a_bots_is_told_of_once(here: Room) -> None:
     number = await opened(here, "more", {"more.py": b"more\n"})
     bot, path = here.let_in("helper[bot]"), f"issues/{number}/labels"
     await here.asked("POST", path, {"labels": ["brat:merge"]}, by=bot)

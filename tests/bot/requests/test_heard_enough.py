@@ -70,9 +70,7 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(
     assert "is running, version" in bots_words(hall)[-1]
 
 
-async def test_a_command_of_a_person_with_write_access_is_heard_longer(
-    here: Room,
-) -> None:
+async def test_a_person_with_write_access_is_heard_longer(here: Room) -> None:
     here.configure(answers_hour=2, writer_answers_hour=4)
 
     answers = [await here.answer("/brat ping") for _ in range(6)]
@@ -107,9 +105,7 @@ async def test_reviews_and_ticks_are_counted_too(here: Room) -> None:
     assert here.context.inbox.signs() == {}
 
 
-async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
-    hall: Room,
-) -> None:
+async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(hall: Room) -> None:
     for number in range(20):
         await hall.write(f"Idea {number}", "@brat do it", by="mallory")
     await hall.came(20)

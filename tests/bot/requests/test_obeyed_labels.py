@@ -52,9 +52,7 @@ async def delete_comment(here: Room) -> None:
     await here.asked("DELETE", f"issues/comments/{here.convoy.comment}", None)
 
 
-async def test_a_deleted_comment_is_written_again_once_and_status_says_so(
-    here: Room,
-) -> None:
+async def test_a_deleted_comment_is_written_again_once(here: Room) -> None:
     first = here.convoy.comment
 
     await delete_comment(here)

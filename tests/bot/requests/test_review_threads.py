@@ -73,9 +73,7 @@ async def test_a_persons_thread_is_answered_with_the_commit_once(
 
 @TWO_WAYS
 @pytest.mark.room(LISTED, extend=github)
-async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
-    here: Room,
-) -> None:
+async def test_a_listed_bot_is_heard_and_another_ignored_once(here: Room) -> None:
     await here.worked(1, FILES)
     stranger = here.let_in("other[bot]", "read")
     for line in (1, 2):
@@ -99,9 +97,7 @@ async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
 
 @TWO_WAYS
 @pytest.mark.room(f"{LISTED}[witness]\nattempts = 9\n", extend=github)
-async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
-    here: Room,
-) -> None:
+async def test_a_person_is_asked_where_two_reviewers_disagree(here: Room) -> None:
     bot, bea = here.let_in("linter[bot]", "read"), here.let_in("bea")
     wanted = ((bea, "tabs"), (bot, "spaces"), (bea, "tabs!"), (bot, "spaces!"))
     for by, says in wanted:
@@ -205,9 +201,7 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
 
 
 @pytest.mark.room(LISTED, delivered=True, extend=github)
-async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
-    here: Room,
-) -> None:
+async def test_an_attempt_that_declines_all_leaves_the_work(here: Room) -> None:
     made = await here.worked(1, FILES)
     await here.reviewed(
         "COMMENT", here.let_in("coder[bot]", "read"), comments=on(1, "Use tabs.")

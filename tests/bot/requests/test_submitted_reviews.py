@@ -20,9 +20,7 @@ async def test_a_review_approves_exactly_what_was_reviewed(here: Room) -> None:
     assert there(here.task(1).candidate).work == head
 
 
-async def test_a_command_in_a_review_is_heard_once_and_a_remark_is_none(
-    here: Room,
-) -> None:
+async def test_a_reviews_command_is_heard_once_and_a_remark_is_none(here: Room) -> None:
     await here.worked(1, FILES)
     bea, before = here.let_in("bea"), len(here.spoken())
 
@@ -45,9 +43,7 @@ async def test_a_command_in_a_review_is_heard_once_and_a_remark_is_none(
 
 
 @pytest.mark.room
-async def test_a_review_that_no_delivery_told_of_is_found_once_without_its_commands(
-    here: Room,
-) -> None:
+async def test_a_review_found_by_a_look_gives_no_commands(here: Room) -> None:
     await here.worked(1, FILES)
     bea = here.let_in("bea")
     await here.reviewed("COMMENT", bea, "/brat pause")
@@ -82,9 +78,7 @@ async def tick(here: Room, says: str, by: str = "you") -> None:
 
 
 @pytest.mark.room('[mayor]\napprove = "plan"\n', delivered=True)
-async def test_a_tick_counts_by_the_right_of_who_ticks_or_is_taken_back(
-    here: Room,
-) -> None:
+async def test_a_tick_counts_by_right_or_is_taken_back(here: Room) -> None:
     await tick(here, "Cancel the convoy", here.let_in("bea"))
     here.let_in("bea", "read")
     await here.until(lambda: "requires write access" in here.spoken()[-1])

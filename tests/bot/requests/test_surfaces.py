@@ -49,9 +49,7 @@ def offered(operation: str) -> list[str]:
 
 
 @looped(*[end for verb in VERBS for end in (verb.of_task, verb.of_convoy) if end])
-def test_the_interface_and_the_command_line_ask_for_it(
-    end: Endpoint[Any],
-) -> None:
+def test_the_interface_and_the_command_line_ask_for_it(end: Endpoint[Any]) -> None:
     of_task = any(end is verb.of_task for verb in VERBS)
     request = request_by_word(end.word, 3 if of_task else 0, TEXT)
 

@@ -156,9 +156,7 @@ def not_let(service: Service) -> Extension:
 
 
 @pytest.mark.room(SHELL, extend=not_let)
-async def test_an_attempt_whose_run_the_forge_did_not_start_says_why(
-    here: Room,
-) -> None:
+async def test_an_attempt_whose_run_was_not_started_says_why(here: Room) -> None:
     here.configure(artifact_grace_s=0)
     await here.started(1, run=77)
 
@@ -279,9 +277,7 @@ async def test_what_other_work_has_landed_is_nothing_to_do(
 WHY = ".brat/setup.sh exited with status 4: No package foo."
 
 
-async def test_a_setup_that_failed_costs_no_attempt_and_usage_of_a_lost_one_counts(
-    here: Room,
-) -> None:
+async def test_a_failed_setup_costs_nothing_and_lost_usage_counts(here: Room) -> None:
     line = b'{"type":"usage","input_tokens":70}\n{"type":"cost","usd":0.5}\n{"ty'
     await here.started(1, run=77)
     task = await lost(here, ("usage.jsonl", line))

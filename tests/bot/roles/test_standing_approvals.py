@@ -57,9 +57,7 @@ async def test_two_forged_approvals_of_real_people_do_not_merge(here: Room) -> N
 
 
 @pytest.mark.room(TWO, delivered=True)
-async def test_a_review_that_is_dismissed_before_the_landing_does_not_count(
-    here: Room,
-) -> None:
+async def test_a_dismissed_review_does_not_count(here: Room) -> None:
     pull, _ = await worked(here)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
     seen = await here.reviewed("APPROVE", bea)
@@ -73,9 +71,7 @@ async def test_a_review_that_is_dismissed_before_the_landing_does_not_count(
     assert here.task(1).state == "needs-review"
 
 
-async def test_a_comment_approves_while_it_stands_and_its_author_may_approve(
-    here: Room,
-) -> None:
+async def test_a_comment_approves_while_it_stands_by_who_may(here: Room) -> None:
     pull, head = await worked(here)
     for by, how in (("bea", "deletes"), ("cleo", "edits"), ("dan", "leaves")):
         await here.answer(f"/brat approve {head[:9]}", by=here.let_in(by), on=pull)
@@ -89,9 +85,7 @@ async def test_a_comment_approves_while_it_stands_and_its_author_may_approve(
     assert here.tip(f"convoy/{NAME}/base") == head
 
 
-async def test_a_newer_review_that_asks_for_changes_takes_an_approval_back(
-    here: Room,
-) -> None:
+async def test_a_newer_review_takes_an_approval_back(here: Room) -> None:
     pull, head = await worked(here)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
     await here.answer(f"/brat approve {head}", by=bea, on=pull)

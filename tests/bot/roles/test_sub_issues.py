@@ -56,9 +56,7 @@ async def is_open(here: Room, *numbers: int) -> list[bool]:
 
 
 @pytest.mark.room(WORK, roles=("mayor",), labelled=False)
-async def test_what_a_task_covers_or_an_open_issue_blocks_gets_no_convoy(
-    here: Room,
-) -> None:
+async def test_what_a_task_covers_or_an_issue_blocks_gets_no_convoy(here: Room) -> None:
     part = await opened(here, "Part")
     other = await here.person.open_issue("Other", "Do it.")
     convoy = await begun(here)
@@ -116,9 +114,7 @@ async def test_a_blocked_issue_begins_by_itself_when_the_last_blocker_closes(
 
 @TWO_WAYS
 @pytest.mark.room(WORK, roles=EVERYBODY, labelled=False)
-async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(
-    here: Room,
-) -> None:
+async def test_sub_issues_land_behind_their_blockers_and_are_closed(here: Room) -> None:
     """Two chains of three; in the middle of one is a person's own issue.
 
     What comes after it starts from what that person has brought to the target. Another
@@ -318,9 +314,7 @@ async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
 
 
 @pytest.mark.room(WRITTEN, labelled=False, roles=EVERYBODY)
-async def test_what_was_written_for_a_dropped_task_is_closed_as_not_planned(
-    here: Room,
-) -> None:
+async def test_the_issue_of_a_dropped_task_is_closed_as_not_planned(here: Room) -> None:
     """What the plan only names is left open: brat did not write it."""
     other = await here.person.open_issue("Other", "Do it.")
     text = f"- [ ] One\n- [ ] Two\n- [ ] #{other}\n"

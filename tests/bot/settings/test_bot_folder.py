@@ -19,6 +19,7 @@ from bot.settings.bot_folder import (
 from convoy.model.work import TargetRules
 from grite.errors import BratError
 from grite.signatures import BOT_SIGNERS_FILE, parse_signers, signer_of, with_signature
+from tests.bot.there import there
 from tests.world.cases import looped
 
 HOLD = """
@@ -32,33 +33,23 @@ with held(Path(sys.argv[1]), "theirs") as dead:
 """
 
 
-@pytest.fixture
-def holder(tmp_path: Path) -> "subprocess.Popen[str]":
+def test_a_killed_process_is_known_to_be_dead_and_a_live_one_is_not(
+    tmp_path: Path,
+) -> None:
     meant = (str(tmp_path), held_folder.__module__, held_folder.__name__)
-    process = subprocess.Popen(
+    holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, *meant],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        text=True,
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "[]\n"
-    return process
-
-
-def test_a_killed_process_is_known_to_be_dead_and_a_live_one_is_not(
-    tmp_path: Path, holder: "subprocess.Popen[str]"
-) -> None:
     with holder:
+        assert there(holder.stdout).readline() == b"[]\n"
         with held_folder(tmp_path, "ours") as while_it_lives:
-            pass
+            assert not while_it_lives
         holder.send_signal(signal.SIGKILL)
         holder.wait()
     with held_folder(tmp_path, "ours") as after:
-        pass
-
-    assert not while_it_lives
-    assert after == {"theirs"}
+        assert after == {"theirs"}
 
 
 def test_a_file_of_another_start_of_the_system_or_cut_off_says_nothing(

@@ -113,16 +113,12 @@ def test_hostile_text_is_one_harmless_line() -> None:
 """)
 
 
-def rendered(markdown: str) -> str:
-    page: Any = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    return str(page.render(markdown))
-
-
 @given(title=hostile | st.text(), why=hostile | st.text())
 @settings(deadline=None, max_examples=60)
 def test_no_text_breaks_the_table_or_adds_a_row_or_a_key(title: str, why: str) -> None:
     comment = convoy_comment(hurt(title, why))
-    html = rendered(comment)
+    page: Any = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    html = str(page.render(comment))
 
     assert ids.keys_in(comment) == (ids.comment_key(NAME),)
     assert html.count("<tr>") == 3
