@@ -26,6 +26,7 @@ class Work:
     """An agent's repository on a base that it was given."""
 
     def __init__(self, folder: Path, origin: Path, base: str) -> None:
+        self.origin = History(origin)
         self.history = History(folder / "work.git")
         git.run(["fetch", "--quiet", str(origin), base], cwd=self.history.path)
         self.base = base

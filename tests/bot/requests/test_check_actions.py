@@ -25,8 +25,8 @@ FAILED tests/test_a.py::test_a - assert 1 == 2
 """
 
 
-async def shown_check(here: Room) -> CheckRun:
-    """Make the bot an App, block a task, and return the check on its work."""
+@pytest.mark.room(delivered=True, extend=github)
+async def test_the_buttons_of_a_check_of_an_app_are_commands(here: Room) -> None:
     (door,) = here.forge.store.hooks.all()
     new = NewApp(
         slug="brat",
@@ -45,14 +45,8 @@ async def shown_check(here: Room) -> CheckRun:
     def made() -> list[CheckRun]:
         return [one for one in checks.all() if one.conclusion == "action_required"]
 
-    await here.until(lambda: bool(made()))
+    await here.until(made)
     (check,) = made()
-    return check
-
-
-@pytest.mark.room(delivered=True, extend=github)
-async def test_the_buttons_of_a_check_are_commands(here: Room) -> None:
-    check = await shown_check(here)
     assert [each["label"] for each in check.actions] == ["Try again", "Give up"]
     assert check.annotations == 1
     assert "E   assert 1 == 2" in (check.output.summary or "")
@@ -63,7 +57,6 @@ async def test_the_buttons_of_a_check_are_commands(here: Room) -> None:
 
     await here.pressed(check.id, "drop")
     await here.until(lambda: here.task(1).state == "dropped")
-    checks = here.forge.store.check_runs
     await here.until(lambda: not (checks.get(check.id) or check).actions)
     assert (checks.get(check.id) or check).annotations == 1
 

@@ -14,7 +14,7 @@ from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.state import Convoy
 from grite import git
-from tests.bot.requests.test_closed_pulls import drafted
+from tests.bot.requests.test_closed_pulls import Does, asks, close, drafted
 from tests.bot.room import EVERYBODY, HEADS, REPO, TWO_WAYS, Room, room
 from tests.bot.there import there
 from tests.world.cases import looped
@@ -99,9 +99,9 @@ async def finished(here: Room, number: int) -> Convoy:
     return given(here, number)
 
 
-async def judged(here: Room, red: frozenset[str] = frozenset()) -> None:
-    """Let CI judge all open candidates: red are those that hold one of the files."""
-    await here.judged(red)
+async def judged(here: Room) -> None:
+    """Let CI be green on all open candidates, and the bot see it."""
+    await here.judged()
     await here.swept(2)
 
 
@@ -342,49 +342,47 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
 
 GONE = "the pull request was closed"
 PUSHED = "has since been pushed to the pull request"
-GESTURES = {
-    "push": PUSHED,
-    "force": PUSHED,
-    "close": GONE,
-    "gone": GONE,
-    "base": "next",
-    "draft": "the pull request was converted to a draft",
-    "label": "cancelled: you removed the label",
+EVIL = {"more.py": b"evil\n"}
+
+
+async def push(here: Room, _: int) -> None:
+    await pushed(here, "push", EVIL, here.tip("push"))
+
+
+async def force(here: Room, _: int) -> None:
+    made = here.history().commit(EVIL, here.tip("main"))
+    await here.push(f"+{made}:{HEADS}force")
+
+
+async def unlabel(here: Room, number: int) -> None:
+    await here.until(lambda: here.labels(number) == {"brat:active"})
+    await here.asked("DELETE", f"issues/{number}/labels/brat:active", None)
+
+
+GESTURES: dict[str, tuple[str, Does]] = {
+    "push": (PUSHED, push),
+    "force": (PUSHED, force),
+    "close": (GONE, close),
+    "gone": (GONE, lambda here, _: here.push(f":{HEADS}gone")),
+    "base": ("next", asks(base="next")),
+    "draft": ("the pull request was converted to a draft", drafted),
+    "label": ("cancelled: you removed the label", unlabel),
 }
-
-
-async def gestured(here: Room, gesture: str, number: int) -> None:
-    """Let a person do something to a pull request whose branch has this name."""
-    file = {"more.py": b"evil\n"}
-    match gesture:
-        case "push":
-            await pushed(here, gesture, file, here.tip(gesture))
-        case "force":
-            made = here.history().commit(file, here.tip("main"))
-            await here.push(f"+{made}:{HEADS}{gesture}")
-        case "gone":
-            await here.push(f":{HEADS}{gesture}")
-        case "draft":
-            await drafted(here, number)
-        case "label":
-            await here.until(lambda: here.labels(number) == {"brat:active"})
-            await here.asked("DELETE", f"issues/{number}/labels/brat:active", None)
-        case _:
-            change = {"state": "closed"} if gesture == "close" else {"base": "next"}
-            await here.asked("PATCH", f"pulls/{number}", change)
+"""Why a pull request leaves the queue, and what a person does to it; by its branch."""
 
 
 @looped(*GESTURES.items())
 @pytest.mark.room(CI, delivered=True, extend=github)
 async def test_a_push_takes_a_pull_request_out_of_the_queue(
-    gesture: str, why: str, here: Room
+    gesture: str, meant: tuple[str, Does], here: Room
 ) -> None:
+    why, does = meant
     before, told = here.tip("main"), len(here.spoken())
     await here.push(f"+{before}:{HEADS}next")
     number = await opened(here, gesture, {"more.py": b"more\n"})
     await here.heard("/brat land", on=number)
     await here.until(lambda: given(here, number).candidate)
-    await gestured(here, gesture, number)
+    await does(here, number)
     await here.until(lambda: given(here, number).ended)
 
     assert why in given(here, number).why

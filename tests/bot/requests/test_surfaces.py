@@ -60,14 +60,12 @@ def test_the_interface_and_the_command_line_ask_for_it(end: Endpoint[Any]) -> No
         assert typed(end.typed) == end.help
 
 
-def test_nothing_else_is_offered() -> None:
+def test_no_more_is_offered_and_buttons_are_where_they_can_be_pressed() -> None:
     assert offered("decideTask") == [*BY_TASK_WORD]
     assert offered("decideConvoy") == [*BY_CONVOY_WORD]
     with pytest.raises(NoSuchWord, match="why works only in a comment"):
         endpoint_of(Request("why", {"task": 1}))
 
-
-def test_buttons_are_shown_where_they_can_be_pressed() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3), approve="plan")
     planned = convoy_buttons(rules.convoy)
     rules = Rules().planned(spec(1), spec(2), spec(3)).started(1)

@@ -27,21 +27,23 @@ from tests.world.github_forge.extension import people
 CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
 
 
-async def handed_in(here: Room, *files: tuple[str, bytes], **given: object) -> Task:
-    """Let the bot take what the newest attempt at task 1 left; return the task."""
-    context, attempt = here.context, there(here.task(1).attempt)
+async def handed_in(
+    here: Room, *files: tuple[str, bytes], number: int = 1, **given: object
+) -> Task:
+    """Let the bot take what the newest attempt at a task left; return the task."""
+    context, attempt = here.context, there(here.task(number).attempt)
     told = result(
-        session=ids.session_name(NAME, 1, attempt.number),
-        nonce="nonce1",
+        session=ids.session_name(NAME, number, attempt.number),
+        nonce=f"nonce{number}",
         base=attempt.base,
         **given,
     )
     draft = context.draft()
     parcel = zipped(("result.json", told), *files)
     off = given.get("conclusion") == "cancelled"
-    collect(draft, Collect(NAME, 1, attempt.run or 0, called_off=off), parcel)
+    collect(draft, Collect(NAME, number, attempt.run or 0, called_off=off), parcel)
     await here.pushed(draft)
-    return here.task(1)
+    return here.task(number)
 
 
 def next_base(here: Room) -> str:

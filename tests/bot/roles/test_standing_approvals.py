@@ -20,15 +20,8 @@ async def worked(here: Room) -> tuple[int, str]:
     return here.pull(1), head
 
 
-async def forged(here: Room, *commands: TaskApproved) -> None:
-    """Write to the log, as whoever may push to its ref can."""
-    draft = here.context.draft()
-    for command in commands:
-        assert draft.submit(command) is None
-    await here.pushed(draft)
-
-
 def approval(by: str, commit: str, **where: int) -> TaskApproved:
+    """Return what whoever may push to the log's ref can write."""
     return TaskApproved(convoy=NAME, task=1, commit=commit, by=by, **where)
 
 
@@ -37,7 +30,7 @@ async def test_two_forged_approvals_of_real_people_do_not_merge(here: Room) -> N
     pull, head = await worked(here)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
 
-    await forged(here, approval(bea, head), approval(cleo, head))
+    await here.do(approval(bea, head), approval(cleo, head))
     await here.swept(3)
 
     assert here.task(1).state == "needs-review"
@@ -47,9 +40,7 @@ async def test_two_forged_approvals_of_real_people_do_not_merge(here: Room) -> N
     said = await here.written(pull, f"/brat approve {head}", mallory)
     seen = await here.reviewed("COMMENT", mallory, f"/brat approve {head}")
 
-    await forged(
-        here, approval(bea, head, comment=said), approval(cleo, head, review=seen)
-    )
+    await here.do(approval(bea, head, comment=said), approval(cleo, head, review=seen))
     await here.swept(3)
 
     assert here.task(1).state == "needs-review"
