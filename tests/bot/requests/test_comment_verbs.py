@@ -16,6 +16,7 @@ APPROVALS = CONFIG + "[refinery]\napprovals = 1\n"
 
 
 async def test_a_plan_is_changed_with_words(here: Room) -> None:
+    """Some verbs take more than write access."""
     said = await here.answer("/brat add -- Test the parser (after 1)")
     assert "Added task 3: Test the parser. It will wait for task 1." in said
     assert here.task(3).spec.after == (1,)
@@ -35,7 +36,11 @@ async def test_a_plan_is_changed_with_words(here: Room) -> None:
     )
     assert here.task(1).notes == ("you says: Keep the names.",)
 
-    assert "priority `p0`" in await here.answer("/brat priority p0")
+    bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
+    said, reactions = await here.said("/brat priority p0", by=bea)
+    assert "`priority` requires maintain access" in said
+    assert reactions == ["eyes", "-1"]
+    assert "priority `p0`" in await here.answer("/brat priority p0", by=cleo)
     assert here.convoy.priority == 0
 
 
@@ -52,15 +57,6 @@ async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(here: Room) ->
     assert "task 1: it waits for task 2, but there is no task yet" in said
 
     assert "is running, version" in await here.answer("/brat ping")
-
-
-async def test_some_verbs_take_more_than_write_access(here: Room) -> None:
-    bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
-
-    said, reactions = await here.said("/brat priority p0", by=bea)
-    assert "`priority` requires maintain access" in said
-    assert reactions == ["eyes", "-1"]
-    assert "`p0`" in await here.answer("/brat priority p0", by=cleo)
 
 
 async def test_cancel_stops_a_task_and_drop_gives_it_up(here: Room) -> None:

@@ -35,20 +35,7 @@ async def test_a_convoy_is_shown_paused_resumed_and_cancelled(here: Room) -> Non
 
 
 async def test_a_stranger_is_told_that_it_takes_write_access(here: Room) -> None:
-    """What is no command is told so, and talk is left alone."""
-    text, reactions = await here.said("/brat statsu")
-    assert "did you mean" in text
-    assert "confused" in reactions
-    assert await here.said("I like `/brat status` a lot.") == ("", [])
-
-    newest, reactions = await here.said("/brat cancel", by="mallory")
-
-    assert here.convoy_state() == "active"
-    assert reactions == ["eyes", "-1"]
-    assert "requires write access" in newest
-
-
-async def test_a_resource_is_locked_for_who_asks(here: Room) -> None:
+    """A resource is locked for who has that; what is no command is told so."""
     await here.said("/brat lock path:src/")
     lease = here.state.leases["path:src/"]
     assert lease.holder == "you"
@@ -60,6 +47,16 @@ async def test_a_resource_is_locked_for_who_asks(here: Room) -> None:
 
     await here.said("/brat unlock path:src/")
     assert not here.state.leases
+
+    text, reactions = await here.said("/brat statsu")
+    assert "did you mean" in text
+    assert "confused" in reactions
+    assert await here.said("I like `/brat status` a lot.") == ("", [])
+
+    newest, reactions = await here.said("/brat cancel", by="mallory")
+    assert here.convoy_state() == "active"
+    assert reactions == ["eyes", "-1"]
+    assert "requires write access" in newest
 
 
 WEB = "https://forge.test/you/app"

@@ -199,35 +199,13 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
 
 
 @TWO_WAYS
-@pytest.mark.room(
-    AGENT.format("echo mended > mended.py"), roles=EVERYBODY, labelled=False
-)
-async def test_an_agent_works_on_a_persons_red_pull_request(here: Room) -> None:
-    number = await opened(here, "work", {"bad": b"bad\n"})
-    before = here.tip("work")
-    red = {"context": "ci", "state": "failure", "description": "2 of 9 tests failed"}
-    await here.asked("POST", f"statuses/{before}", red)
-    said = await here.heard("/brat fix", on=number)
-    convoy = await finished(here, number)
-
-    assert "An agent will add commits to `work`." in said
-    assert convoy.state == "complete", convoy.why
-    path = here.context.mirror.path
-    line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)
-    assert before in line.stdout.decode().split()
-    assert "mended.py" in here.context.commits.files(here.tip("work"))
-    assert "2 of 9 tests failed" in convoy.tasks[0].spec.instructions
-    assert not is_merged(here, number)
-    assert (await here.person.pulls.one(number)).state == "open"
-
-
-@TWO_WAYS
 @pytest.mark.room(AGENT.format(RESOLVE), roles=EVERYBODY, labelled=False)
 async def test_an_agent_resolves_what_a_pull_request_conflicts_in(here: Room) -> None:
     number = await opened(here, "work", {"list": b"one\n"})
     mine = here.tip("work")
     await pushed(here, "main", {"list": b"other\n"}, here.tip("main"))
-    await here.heard("/brat fix", on=number)
+    said = await here.heard("/brat fix", on=number)
+    assert "An agent will add commits to `work`." in said
     convoy = await finished(here, number)
 
     assert convoy.state == "complete", convoy.why
@@ -250,7 +228,9 @@ async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
     bea = here.let_in("bea")
     number = await opened(here, "work", {"bad": b"bad\n"}, by=bea)
     before = here.tip("work")
-    await here.heard("/brat fix -- mend it", on=number)
+    red = {"context": "ci", "state": "failure", "description": "2 of 9 tests failed"}
+    await here.asked("POST", f"statuses/{before}", red)
+    await here.heard("/brat fix", on=number)
 
     await here.until(
         lambda: any("@bea: you wants an agent" in each for each in here.spoken())
@@ -267,7 +247,13 @@ async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
         return
     convoy = await finished(here, number)
     assert convoy.state == "complete", convoy.why
+    path = here.context.mirror.path
+    line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)
+    assert before in line.stdout.decode().split()
     assert "mended.py" in here.context.commits.files(here.tip("work"))
+    assert "2 of 9 tests failed" in convoy.tasks[0].spec.instructions
+    assert not is_merged(here, number)
+    assert (await here.person.pulls.one(number)).state == "open"
 
 
 @TWO_WAYS

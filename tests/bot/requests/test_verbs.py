@@ -93,6 +93,8 @@ def test_the_text_of_a_command_is_clean_and_has_an_end() -> None:
     long = asked(f"start -- {'a ' * REQUEST_CHARS}")
     assert isinstance(long, Request)
     assert len(long.text) <= REQUEST_CHARS
+    ended = [malformed(why).text for why in ("write a text", "did you mean it?")]
+    assert ended == ["Write a text.", "Did you mean it?"]
 
 
 WRONG = {
@@ -136,13 +138,6 @@ def test_what_is_wrong_is_said_in_one_sentence(words: str, why: str) -> None:
     assert refused(words) == why
 
 
-def test_a_sentence_ends_once() -> None:
-    assert malformed("there is none; did you mean retry?").text == snapshot(
-        "There is none; did you mean retry?"
-    )
-    assert malformed("write a text").text == snapshot("Write a text.")
-
-
 def test_a_verb_may_have_its_place_and_a_text_in_the_lines_below_it() -> None:
     assert asked("start", "issue") == Request("start")
     assert refused("start", "pull") == snapshot("use `start` on an issue")
@@ -155,13 +150,10 @@ def test_a_verb_may_have_its_place_and_a_text_in_the_lines_below_it() -> None:
     assert again == Request("drop", {"task": 1})
 
 
-def test_only_looking_is_for_everybody() -> None:
+def test_the_help_shows_what_the_page_shows_and_looking_is_for_everybody() -> None:
     looking = [verb.name for verb in VERBS if verb.right == "read"]
-
     assert looking == ["help", "status", "plan", "why", "ping"]
 
-
-def test_the_help_shows_what_the_page_shows() -> None:
     head, _, rows = help_text().partition("\n\n")
 
     assert "up to 10 commands" in head

@@ -62,6 +62,12 @@ def test_what_the_agent_leaves_and_used_is_taken_in_bounds() -> None:
 
 HUGE = bytes(1_000_000)
 RESULT = ("result.json", result())
+NO_CHUNKS = (b"", b"GRITECNK", b"x" * 99, events()[:-1] + b"\x9f")
+NO_RESULTS = (
+    *(b"", b"{", b"[]", b"null", b"\xff", b'{"v":1,"v":2}'),
+    *(b"[" * 50_000, result(why="x").replace(b'"x"', b'"\\ud800"')),
+    *(result(x=1).replace(b"1}", b"[" * 50_000), result(usage={"usd": float("nan")})),
+)
 
 
 @looped(
@@ -83,6 +89,8 @@ RESULT = ("result.json", result())
     ),
     (zipped(RESULT, method=zipfile.ZIP_LZMA), "uses an unsupported compression method"),
     *((data, "not a zip file") for data in (b"", b"PK", b"no zip", b"<html>" * 99)),
+    *((artifact(("events.bin", data)), "events.bin: ") for data in NO_CHUNKS),
+    *((zipped(("result.json", text)), "result.json: ") for text in NO_RESULTS),
 )
 def test_what_lacks_a_part_or_is_too_large_or_not_as_it_was_is_refused(
     data: bytes, said: str
@@ -111,15 +119,6 @@ def test_a_result_of_another_form_is_refused_by_its_field(
     for bad in (first, second):
         said = why(artifact(**{field: bad}))
         assert re.match(rf"result.json: .*`(\$.)?{field}(\..*)?`$", said), bad
-
-
-@looped(
-    *(b"", b"{", b"[]", b"null", b"\xff", b'{"v":1,"v":2}'),
-    *(b"[" * 50_000, result(why="x").replace(b'"x"', b'"\\ud800"')),
-    *(result(x=1).replace(b"1}", b"[" * 50_000), result(usage={"usd": float("nan")})),
-)
-def test_a_result_that_cannot_be_read_is_refused(text: bytes) -> None:
-    assert why(zipped(("result.json", text))).startswith("result.json: ")
 
 
 @looped({"session": "fix-7/2/2"}, {"session": ""}, {"nonce": "other"})
@@ -158,11 +157,6 @@ def test_a_session_speaks_only_of_itself(who: Who) -> None:
     told = claim(SessionReady(**who), issue=ids.issue_of(who["convoy"], who["task"]))
     said = why(artifact(("events.bin", events(told))))
     assert said == "events.bin contains an event of another session"
-
-
-@looped(b"", b"GRITECNK", b"x" * 99, events()[:-1] + b"\x9f")
-def test_what_is_no_chunk_of_events_is_refused(data: bytes) -> None:
-    assert why(artifact(("events.bin", data))).startswith("events.bin: ")
 
 
 GOOD = good()

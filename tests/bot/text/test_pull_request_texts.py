@@ -70,15 +70,11 @@ Convoy `fix-7` for #7: 4 of 5 tasks merged. This pull request is the one to revi
 <sub>`brat report fix-7` shows the full report.</sub>\
 """)
 
-
-def test_commits_are_named_without_a_page_to_link_to_and_the_bots_own_is_linked() -> (
-    None
-):
-    text = convoy_pull_body(whole().convoy)
-    assert "https:" not in text
+    text = convoy_pull_body(rules.convoy)
+    assert "https:" not in text, "without a page to link to, commits are named"
     assert f"`{'a' * 10}...{'b' * 10}`" in text
 
-    text = convoy_pull_body(whole().convoy, WEB, "https://brat.example/ann/app")
+    text = convoy_pull_body(rules.convoy, WEB, "https://brat.example/ann/app")
     link = f"https://brat.example/ann/app/convoys/{NAME}"
     assert f"<sub>[History]({link}). `brat report {NAME}` shows" in text
 
