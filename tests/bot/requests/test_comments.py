@@ -169,7 +169,7 @@ async def mailed(here: Room, text: str) -> list[str]:
     return here.spoken()[before:]
 
 
-@pytest.mark.room(roles=("mayor",), extend=github)
+@pytest.mark.room(extend=github)
 async def test_a_command_by_mail_is_not_carried_out_and_told_so(here: Room) -> None:
     quoted = "Thank you!\n\nOn Mon, Nov 3, 2025, Bea wrote:\n/brat cancel"
     for text in ("/brat cancel\n/brat drop 1", quoted):
@@ -180,9 +180,6 @@ async def test_a_command_by_mail_is_not_carried_out_and_told_so(here: Room) -> N
         assert said.count("commands sent by email are not accepted") == 1
     assert await mailed(here, "Thank you!\n\n> /brat cancel") == []
 
-
-@pytest.mark.room(extend=github)
-async def test_commands_of_a_review_by_mail_do_not_count(here: Room) -> None:
     await here.worked(1, {"one.py": b"one\n"})
     await here.reviewed("COMMENT", text="/brat drop 2")
     (review,) = said_in(here.forge.store).reviews.all()

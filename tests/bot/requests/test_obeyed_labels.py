@@ -84,9 +84,7 @@ async def test_a_deleted_comment_is_written_again_once(here: Room) -> None:
     assert "no CI" in here.spoken()[-1]  # what waits for people still reaches them
 
 
-async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(
-    hall: Room,
-) -> None:
+async def test_an_issue_that_is_hidden_has_no_deleted_comment(hall: Room) -> None:
     issue = await hall.write("Spell words", "- [ ] one\n")
     await hall.label(issue)
     (convoy,) = hall.convoys()

@@ -169,16 +169,6 @@ async def test_an_attempt_whose_run_was_not_started_says_why(here: Room) -> None
     assert "could not start the run (https://here/77)" in task.why
 
 
-async def test_an_attempt_whose_run_somebody_deleted_is_lost(here: Room) -> None:
-    here.configure(artifact_grace_s=0)
-    await here.started(1, run=77)
-    here.configure(roles=EVERYBODY)
-
-    await here.swept()
-
-    assert (here.task(1).cause, here.task(1).set_aside) == ("lost", None)
-
-
 @pytest.mark.parametrize("way", ["feed", CHECKPOINT, "work.bundle", "cut off"])
 async def test_what_was_done_until_then_is_gone_on_from(
     here: Room, work: Work, way: str
@@ -280,6 +270,7 @@ WHY = ".brat/setup.sh exited with status 4: No package foo."
 
 
 async def test_a_failed_setup_costs_nothing_and_lost_usage_counts(here: Room) -> None:
+    """An attempt whose run somebody deleted is lost, too."""
     line = b'{"type":"usage","input_tokens":70}\n{"type":"cost","usd":0.5}\n{"ty'
     await here.started(1, run=77)
     task = await lost(here, ("usage.jsonl", line))
@@ -292,6 +283,12 @@ async def test_a_failed_setup_costs_nothing_and_lost_usage_counts(here: Room) ->
     assert (task.state, task.why, task.spent) == ("blocked", WHY, 1)
     await here.do(RetryTask(convoy=NAME, task=1, by="ann"))
     assert here.task(1).state == "queued"
+
+    here.configure(artifact_grace_s=0)
+    await here.started(1, run=77)
+    here.configure(roles=EVERYBODY)
+    await here.swept()
+    assert (here.task(1).cause, here.task(1).set_aside) == ("lost", None)
 
 
 @pytest.mark.parametrize("attempt", [1, 2])

@@ -126,9 +126,7 @@ def packed(work: Work, case: Callable[[Work], Made] | Steps) -> tuple[bytes, str
 
 @pytest.mark.timeout(600)
 @pytest.mark.layer("landing")
-async def test_a_hostile_result_is_refused_and_nothing_is_pushed(
-    tmp_path: Path,
-) -> None:
+async def test_a_hostile_result_is_refused_and_pushes_nothing(tmp_path: Path) -> None:
     items = "".join(f"- [ ] {case}\n" for case in CASES)
     async with room(tmp_path / "room", CONFIG, text=items) as here:
         remote, mirror = here.context.mirror.remote, here.context.mirror.path

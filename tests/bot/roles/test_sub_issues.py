@@ -258,9 +258,7 @@ async def test_a_hostile_sub_issue_closes_nothing_but_itself(here: Room) -> None
 WRITTEN = f"{WORK}[mayor]\nsub_issues = true\n"
 
 
-async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
-    tmp_path: Path,
-) -> None:
+async def test_a_plan_is_written_back_as_sub_issues_once(tmp_path: Path) -> None:
     """Two processes end: when an issue was opened, and when one was put into the list.
 
     A text that holds the other task's marker is not taken for its issue.

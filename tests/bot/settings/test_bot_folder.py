@@ -33,9 +33,7 @@ with held(Path(sys.argv[1]), "theirs") as dead:
 """
 
 
-def test_a_killed_process_is_known_to_be_dead_and_a_live_one_is_not(
-    tmp_path: Path,
-) -> None:
+def test_a_killed_process_is_known_to_be_dead_and_no_live_one(tmp_path: Path) -> None:
     meant = (str(tmp_path), held_folder.__module__, held_folder.__name__)
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, *meant],
