@@ -3,8 +3,7 @@
 import pytest
 
 from convoy.events.task_events import ConvoyFailed
-from tests.bot.roles.test_standing_approvals import worked
-from tests.bot.room import NAME, SHELL, Room
+from tests.bot.room import FILES, NAME, SHELL, Room
 
 CONFIG = f"""\
 {SHELL}[engine.docs]
@@ -85,7 +84,8 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(here: Room) -> None:
 @pytest.mark.room(APPROVALS)
 async def test_a_push_voids_an_approval(here: Room) -> None:
     """It is given by another person, at one commit."""
-    (pull, head), bea = await worked(here), here.let_in("bea")
+    head, bea = await here.worked(1, FILES), here.let_in("bea")
+    pull = here.pull(1)
     assert "nothing is blocked" in await here.answer("/brat retry", on=pull)
     assert here.task(1).candidate is None
 
@@ -116,7 +116,8 @@ async def test_a_push_voids_an_approval(here: Room) -> None:
 
 async def test_work_that_does_not_apply_is_not_rebased(here: Room) -> None:
     assert "Use `rebase` on a pull request" in await here.answer("/brat rebase")
-    pull, _ = await worked(here)
+    await here.worked(1, FILES)
+    pull = here.pull(1)
     assert "is already based on" in await here.answer("/brat rebase", on=pull)
     await here.answer("/brat unqueue", on=pull)
     before = here.tip(f"convoy/{NAME}/task-1")

@@ -14,12 +14,6 @@ PLANNED = '[mayor]\napprove = "plan"\n[refinery]\nrequire_ci = false\n'
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(TWO)]
 
 
-async def worked(here: Room) -> tuple[int, str]:
-    """Let work wait on its pull request; return its number and the work."""
-    head = await here.worked(1, FILES)
-    return here.pull(1), head
-
-
 def approval(by: str, commit: str, **where: int) -> TaskApproved:
     """Return what whoever may push to the log's ref can write."""
     return TaskApproved(convoy=NAME, task=1, commit=commit, by=by, **where)
@@ -27,7 +21,7 @@ def approval(by: str, commit: str, **where: int) -> TaskApproved:
 
 async def test_two_forged_approvals_of_real_people_do_not_merge(here: Room) -> None:
     """Nor do they when they name somebody else's comment or review."""
-    pull, head = await worked(here)
+    head, pull = await here.worked(1, FILES), here.pull(1)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
 
     await here.do(approval(bea, head), approval(cleo, head))
@@ -49,7 +43,8 @@ async def test_two_forged_approvals_of_real_people_do_not_merge(here: Room) -> N
 
 @pytest.mark.room(TWO, delivered=True)
 async def test_a_dismissed_review_does_not_count(here: Room) -> None:
-    pull, _ = await worked(here)
+    await here.worked(1, FILES)
+    pull = here.pull(1)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
     seen = await here.reviewed("APPROVE", bea)
     await here.until(lambda: here.task(1).approved_by == ("bea",))
@@ -63,7 +58,7 @@ async def test_a_dismissed_review_does_not_count(here: Room) -> None:
 
 
 async def test_a_comment_approves_while_it_stands_by_who_may(here: Room) -> None:
-    pull, head = await worked(here)
+    head, pull = await here.worked(1, FILES), here.pull(1)
     for by, how in (("bea", "deletes"), ("cleo", "edits"), ("dan", "leaves")):
         await here.answer(f"/brat approve {head[:9]}", by=here.let_in(by), on=pull)
         assert here.task(1).approved_by == (by,)
@@ -77,7 +72,7 @@ async def test_a_comment_approves_while_it_stands_by_who_may(here: Room) -> None
 
 
 async def test_a_newer_review_takes_an_approval_back(here: Room) -> None:
-    pull, head = await worked(here)
+    head, pull = await here.worked(1, FILES), here.pull(1)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
     await here.answer(f"/brat approve {head}", by=bea, on=pull)
     await here.reviewed("REQUEST_CHANGES", bea, "No.")
@@ -105,7 +100,7 @@ async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
         await here.answer("/brat add -- Another one", by=bea)
         await approved(here, bea)
         assert here.task(3).instructed_by == ("bea",)
-    pull, head = await worked(here)
+    head, pull = await here.worked(1, FILES), here.pull(1)
 
     said = await here.answer(f"/brat approve {head}", by=bea, on=pull)
     assert "someone who did not instruct its agent" in said
@@ -118,7 +113,7 @@ async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
 
 @pytest.mark.room(APPROVALS, delivered=False)
 async def test_a_label_set_just_before_the_landing_holds_the_work(here: Room) -> None:
-    pull, head = await worked(here)
+    head, pull = await here.worked(1, FILES), here.pull(1)
     await here.person.relabel(pull, {"brat:hold"}, set())
 
     await here.answer(f"/brat approve {head}", by=here.let_in("bea"), on=pull)
