@@ -28,21 +28,16 @@ BASE, BRANCH = ids.base_branch(NAME), ids.task_branch(NAME, 1)
 Does = Callable[[Room, int], Awaitable[None]]
 
 
-def asks(**change: str) -> Does:
+def asks(of: str = "pulls", **change: str) -> Does:
     async def ask(here: Room, pull: int) -> None:
-        await here.asked("PATCH", f"pulls/{pull}", change)
+        number = pull if of == "pulls" else here.issue
+        await here.asked("PATCH", f"{of}/{number}", change)
 
     return ask
 
 
-def turns(state: str) -> Does:
-    async def turn(here: Room, _: int) -> None:
-        await here.asked("PATCH", f"issues/{here.issue}", {"state": state})
-
-    return turn
-
-
 close, reopen = asks(state="closed"), asks(state="open")
+shut, open_again = asks("issues", state="closed"), asks("issues", state="open")
 ASKED = "reopen the issue or say `/brat resume`"
 
 
@@ -66,7 +61,7 @@ GESTURES = {
     "closed": (close, reopen, "Reopen this pull request"),
     "branch": (delete_branch, restore_branch, "Restore the branch"),
     "base": (asks(base="main"), asks(base=BASE), "Change the base back"),
-    "issue": (turns("closed"), turns("open"), ASKED),
+    "issue": (shut, open_again, ASKED),
 }
 FOUND_BY = ("delivery", "sweep", "landing")
 
@@ -221,12 +216,12 @@ async def test_a_persons_merge_and_a_pull_request_off_the_list_are_seen(
 async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(here: Room) -> None:
     """Reopening resumes only what the closing paused."""
     await here.answer("/brat pause")
-    for state in ("closed", "open"):
-        await turns(state)(here, 0)
+    for does in (shut, open_again):
+        await does(here, 0)
         await here.swept()
     assert (here.convoy_state(), here.convoy.issue_is) == ("paused", "open")
     await here.answer("/brat resume")
-    await turns("closed")(here, 0)
+    await shut(here, 0)
     await here.swept()
     assert here.convoy_state() == "paused"
 
@@ -240,8 +235,8 @@ async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(here: Room) -> N
 
     assert here.task(1).state == "merged"
     assert called(here, ASKED) == 1
-    await turns("open")(here, 0)
-    await turns("closed")(here, 0)
+    await open_again(here, 0)
+    await shut(here, 0)
     await here.swept()
     assert here.convoy.issue_is == "overruled"  # nobody saw it open
 

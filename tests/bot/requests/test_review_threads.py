@@ -152,11 +152,8 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
     opened = room(tmp_path, config, delivered=delivered, extend=forge)
     async with opened as here, AsyncExitStack() as end:
         await here.worked(1, FILES)
-        by = (
-            here.let_in("coder[bot]", "read"),
-            here.let_in("linter[bot]", "read"),
-            here.let_in("bea"),
-        )
+        bots = (here.let_in(f"{each}[bot]", "read") for each in ("coder", "linter"))
+        by = (*bots, here.let_in("bea"))
         for line, who in enumerate(by, 1):
             await here.reviewed("COMMENT", who, comments=on(line, f"{who} asks."))
             await here.until(lambda: len(here.task(1).threads) == line)  # noqa: B023

@@ -109,6 +109,15 @@ def test_words_and_options_are_told_apart() -> None:
     assert only('/brat x "a -- b" --force a--b').words == ("a -- b", "--force", "a--b")
     assert only('/brat lock "path:a » b" "»"').words == ("path:a » b", "»")
 
+    # What a phone makes of spaces and quotes is read alike.
+    meant = only('/brat lock "path:my docs/" ttl=2h note="a b"')
+
+    for opens, closes in ("\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb"):
+        docs, note = f"{opens}path:my docs/{closes}", f"note={opens}a b{closes}"
+        for space in ("\u00a0", "\u202f", "\u2003", "\u3000"):
+            typed = space.join(("/Brat", "Lock", docs, f"ttl=2h {note}"))
+            assert only(typed) == meant
+
 
 @looped("--", "-", "\u2014", "\u2013", "\u2012", "\u2212")
 def test_text_follows_a_dash_up_to_the_end(dash: str) -> None:
@@ -118,16 +127,6 @@ def test_text_follows_a_dash_up_to_the_end(dash: str) -> None:
     assert found.options == {"a": "1"}
     assert found.text == "keep *all* -- b=2\n- one\n- two\n\nmore"
     assert not found.below
-
-
-def test_what_a_phone_makes_of_spaces_and_quotes_is_read_alike() -> None:
-    meant = only('/brat lock "path:my docs/" ttl=2h note="a b"')
-
-    for opens, closes in ("\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb"):
-        docs, note = f"{opens}path:my docs/{closes}", f"note={opens}a b{closes}"
-        for space in ("\u00a0", "\u202f", "\u2003", "\u3000"):
-            typed = space.join(("/Brat", "Lock", docs, f"ttl=2h {note}"))
-            assert only(typed) == meant
 
 
 MISSING = "the command is missing; `/brat help` lists all commands"
@@ -142,9 +141,7 @@ MISSING = "the command is missing; `/brat help` lists all commands"
         "the quotes in `\"path:a\"b @ann '#7' <!-- x --> [ brat]` do not match",
     ),
 )
-def test_what_cannot_be_taken_apart_is_said_in_one_sentence(
-    said: str, why: str
-) -> None:
+def test_what_cannot_be_taken_apart_is_said_in_a_sentence(said: str, why: str) -> None:
     assert refused(said) == why
 
 

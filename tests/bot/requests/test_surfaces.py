@@ -101,9 +101,7 @@ FORGED = "- [x] Cancel <!-- brat:box=cancel -->"
     ("cancel/1", None),
     ("drop/1", None),
 )
-def test_a_box_asks_for_what_a_command_asks_for(
-    key: str, request_: Request | None
-) -> None:
+def test_a_box_asks_as_a_command_does(key: str, request_: Request | None) -> None:
     assert request_of_box(key) == request_
 
 

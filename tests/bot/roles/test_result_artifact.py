@@ -92,9 +92,7 @@ NO_RESULTS = (
     *((artifact(("events.bin", data)), "events.bin: ") for data in NO_CHUNKS),
     *((zipped(("result.json", text)), "result.json: ") for text in NO_RESULTS),
 )
-def test_what_lacks_a_part_or_is_too_large_or_not_as_it_was_is_refused(
-    data: bytes, said: str
-) -> None:
+def test_what_lacks_a_part_or_is_broken_is_refused(data: bytes, said: str) -> None:
     assert said in why(data)
 
 
@@ -137,9 +135,7 @@ DEEP = f"x\n\n[brat]{'[' * 10_000}[/brat]"
     (claim(issue=ids.issue_of(CONVOY, 3)), "on another task's issue"),
     (claim(issue=ids.repository_issue()), "on another task's issue"),
 )
-def test_an_event_that_is_not_the_sessions_own_refuses_the_lot(
-    told: GriteEvent, said: str
-) -> None:
+def test_a_foreign_event_refuses_the_lot(told: GriteEvent, said: str) -> None:
     assert said in why(artifact(("events.bin", events(claim(), told))))
 
 
@@ -200,9 +196,7 @@ def test_what_would_unpack_to_too_much_is_refused_unread() -> None:
 @example([(GOOD.rindex(b"PK\x01\x02") + 6, 255)])  # a version of zip to come
 @example([(GOOD.rindex(b"PK\x01\x02") + 45, 255)])  # an entry before the file
 @settings(deadline=None, max_examples=200)
-def test_a_zip_with_changed_bytes_is_taken_or_refused(
-    changes: list[tuple[int, int]],
-) -> None:
+def test_a_changed_zip_is_taken_or_refused(changes: list[tuple[int, int]]) -> None:
     data = bytearray(GOOD)
     for place, value in changes:
         data[place] = value

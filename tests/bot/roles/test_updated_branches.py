@@ -205,9 +205,7 @@ def rename(here: Room, name: str) -> None:
 
 @pytest.mark.parametrize("has_pull", [False, True])
 @pytest.mark.room("[refinery]\nrequire_ci = false\n")
-async def test_the_convoy_lands_on_the_branch_by_its_new_name(
-    here: Room, *, has_pull: bool
-) -> None:
+async def test_a_convoy_lands_on_the_new_name(here: Room, *, has_pull: bool) -> None:
     """So does one with a pull request to the old name."""
     await here.do(DropTask(convoy=NAME, task=2, why="not wanted"))
     if has_pull:

@@ -24,23 +24,17 @@ from tests.world.cases import looped
 
 HOLD = """
 import sys
-from importlib import import_module
 from pathlib import Path
-held = getattr(import_module(sys.argv[2]), sys.argv[3])
-with held(Path(sys.argv[1]), "theirs") as dead:
+from bot.settings.bot_folder import held_folder
+with held_folder(Path(sys.argv[1]), "theirs") as dead:
     print(sorted(dead), flush=True)
     sys.stdin.read()
 """
 
 
 def test_a_killed_process_is_known_to_be_dead_and_no_live_one(tmp_path: Path) -> None:
-    meant = (str(tmp_path), held_folder.__module__, held_folder.__name__)
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, *meant],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    with holder:
+    args, pipe = [sys.executable, "-c", HOLD, str(tmp_path)], subprocess.PIPE
+    with subprocess.Popen(args, stdin=pipe, stdout=pipe) as holder:
         assert there(holder.stdout).readline() == b"[]\n"
         with held_folder(tmp_path, "ours") as while_it_lives:
             assert not while_it_lives

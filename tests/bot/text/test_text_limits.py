@@ -64,9 +64,7 @@ def _task(task: Task, words: str, state: TaskState) -> Task:
     tasks=st.sampled_from(STATES),
     state=st.sampled_from(("planning", "active", "paused", "complete", "failed")),
 )
-def test_no_text_about_a_convoy_is_too_long(
-    words: str, tasks: TaskState, state: str
-) -> None:
+def test_no_text_is_too_long(words: str, tasks: TaskState, state: str) -> None:
     found = replace(convoy(words, tasks), state=state, offered=sha("b"))
 
     assert len(convoy_comment(found)) < POST_CHARS
