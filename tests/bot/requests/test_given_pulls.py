@@ -30,6 +30,7 @@ async def _forked(request: web.Request, handler: _Next) -> web.StreamResponse:
     answer = await handler(request)
     is_pulls = re.fullmatch(r".*/repos/[^/]+/[^/]+/pulls(/[0-9]+)?", request.path)
     if isinstance(answer, web.Response) and is_pulls and answer.status in (200, 201):
+        assert isinstance(answer.body, bytes)
         said = json.decode(answer.body)
         for pull in said if isinstance(said, list) else [said]:
             author, head = pull["user"], pull["head"]

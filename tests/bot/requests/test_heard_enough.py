@@ -78,13 +78,17 @@ async def test_a_person_with_write_access_is_heard_longer(here: Room) -> None:
         assert "is running" in await here.answer("/brat ping")
     known = len(here.spoken())
 
-    comment = there(here.convoy.comment)
+    comment, pull = there(here.convoy.comment), here.pull(1)
     tick = Ticked(issue=here.issue, comment=comment, boxes=("cancel",), by="you")
-    verdict, pull = "changes_requested", here.pull(1)
-    review = Review(
-        pull=pull, review=3, verdict=verdict, commit="", text="Shorter.", by="you"
+    told = Review(
+        pull=pull,
+        review=3,
+        verdict="changes_requested",
+        commit="",
+        text="No.",
+        by="you",
     )
-    for delivery, asked in (("a-review", review), ("a-tick", tick)):
+    for delivery, asked in (("a-review", told), ("a-tick", tick)):
         here.context.inbox.put(delivery, asked)
         await here.loop.tick()
 

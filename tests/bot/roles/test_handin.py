@@ -4,6 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -24,7 +25,8 @@ from tests.bot.room import EVERYBODY, NAME, SHELL, Room, room
 from tests.bot.there import there
 from tests.world.github_forge.extension import people
 
-CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
+Said = dict[str, Any]
+CUT: Said = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
 
 
 async def handed_in(
@@ -115,7 +117,7 @@ async def test_what_is_beside_the_work_and_cannot_be_kept_is_named(
 async def test_a_session_that_was_called_off_counts_on_ones_own_machine_as_none(
     here: Room, work: Work, *, sole: bool
 ) -> None:
-    off = {"conclusion": "cancelled", "outcome": "cancelled", "why": "Cancelled."}
+    off = CUT | {"conclusion": "cancelled", "outcome": "cancelled"}
     here.configure(sole=sole)
     half, bundle = half_done(work)
 
@@ -219,7 +221,7 @@ async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
     assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]
 
 
-NOOP = {"status": "noop", "conclusion": "noop"}
+NOOP: Said = {"status": "noop", "conclusion": "noop"}
 CHECKED = "- [ ] Add a accept: `test -e a`\n"
 
 

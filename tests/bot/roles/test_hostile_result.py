@@ -56,15 +56,15 @@ def many_commits(work: Work) -> str:
     return tip
 
 
+Files = dict[str, bytes | None]
 WORKFLOW = ".github/workflows/x.yml"
-RUN = {WORKFLOW: b"on: push\n"}
+RUN: Files = {WORKFLOW: b"on: push\n"}
 FAILED = {"conclusion": "failure", "why": "It gave up."}
 PROTECTED = "changes a protected path: "
 SECRET = "adds what looks like a secret: a.env"
 Made = str | tuple[bytes, str]
 """A commit, or a bundle and the commit that the result names."""
-Steps = list[dict[str, bytes | None]]
-CASES: dict[str, tuple[Callable[[Work], Made] | Steps, str]] = {
+CASES: dict[str, tuple[Callable[[Work], Made] | list[Files], str]] = {
     "another task's commit": (
         another_tasks_commit,
         "work.bundle does not contain the commit that the result names",
@@ -114,7 +114,7 @@ KEPT = {"a link out of the tree", "a submodule", "a protected file"}
 """Work that is kept, where people can look at it, under a ref that nothing reads."""
 
 
-def packed(work: Work, case: Callable[[Work], Made] | Steps) -> tuple[bytes, str]:
+def packed(work: Work, case: Callable[[Work], Made] | list[Files]) -> tuple[bytes, str]:
     if not isinstance(case, list):
         made = case(work)
         return (work.bundled(made), made) if isinstance(made, str) else made
