@@ -81,7 +81,7 @@ async def test_a_person_with_write_access_is_heard_longer(here: Room) -> None:
     comment, pull = there(here.convoy.comment), here.pull(1)
     tick = Ticked(issue=here.issue, comment=comment, boxes=("cancel",), by="you")
     told = Review(
-        pull=pull, review=3, verdict="changes_requested", commit="", text="", by="you"
+        pull=pull, review=3, verdict="changes_requested", commit="", text="No", by="you"
     )
     for delivery, asked in (("a-review", told), ("a-tick", tick)):
         here.context.inbox.put(delivery, asked)
