@@ -234,7 +234,7 @@ async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(here: Room) -> N
     await here.swept()
 
     assert here.task(1).state == "merged"
-    assert called(here, ASKED) == 1
+    assert called(here, ASKED) == 2
     await open_again(here, 0)
     await shut(here, 0)
     await here.swept()

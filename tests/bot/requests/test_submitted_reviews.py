@@ -185,6 +185,7 @@ async def test_a_button_approves_the_commit_of_its_check(here: Room) -> None:
 @pytest.mark.room
 async def test_no_other_verb_is_a_button_and_a_rerun_retries_all(here: Room) -> None:
     await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
+    await here.swept()
     before = here.convoy
     for verb in ("abort", "help", "Drop", ""):
         pressed = CheckAction(convoy=NAME, task=1, by="you", verb=verb)
