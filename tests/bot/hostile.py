@@ -18,7 +18,7 @@ DEEP = 3_000
 BOMB_BYTES = 8_000_000_000
 _PIECE = 16_777_215
 """What one instruction of a delta can copy."""
-_BLOB, _DELTA = 3, 6
+_BLOB, _DELTA = 3, 7
 """Kinds of a pack's entries: https://git-scm.com/docs/gitformat-pack"""
 
 
@@ -26,6 +26,7 @@ class Work:
     """An agent's repository on a base that it was given."""
 
     def __init__(self, folder: Path, origin: Path, base: str) -> None:
+        self.origin = History(origin)
         self.history = History(folder / "work.git")
         git.run(["fetch", "--quiet", str(origin), base], cwd=self.history.path)
         self.base = base
@@ -96,38 +97,21 @@ class Work:
         # Copy from offset 0 the most that one instruction can, again and again.
         copies = b"\xf0\xff\xff\xff" * count
         delta = _size(_PIECE) + _size(count * _PIECE) + copies
-        first = _head(_BLOB, _PIECE) + zlib.compress(bytes(_PIECE))
-        second = _head(_DELTA, len(delta)) + _offset(len(first)) + zlib.compress(delta)
+        first = _size(_PIECE, _BLOB, 4) + zlib.compress(bytes(_PIECE))
+        base = bytes.fromhex(self.blob(bytes(_PIECE)))
+        second = _size(len(delta), _DELTA, 4) + base + zlib.compress(delta)
         version = objects = (2).to_bytes(4, "big")
         body = b"PACK" + version + objects + first + second
         body += hashlib.sha1(body).digest()  # noqa: S324  what a pack ends with
         return b"# v2 git bundle\n" + f"{commit} HEAD\n\n".encode() + body
 
 
-def _size(value: int) -> bytes:
-    out = bytearray()
-    while True:
-        piece, value = value & 0x7F, value >> 7
-        out.append(piece | (0x80 if value else 0))
-        if not value:
-            return bytes(out)
-
-
-def _head(kind: int, size: int) -> bytes:
-    out = bytearray([(kind << 4) | (size & 15)])
-    size >>= 4
-    while size:
-        out[-1] |= 0x80
-        out.append(size & 0x7F)
-        size >>= 7
-    return bytes(out)
-
-
-def _offset(value: int) -> bytes:
-    out = [value & 0x7F]
-    value >>= 7
+def _size(value: int, kind: int = 0, bits: int = 7) -> bytes:
+    """Return a size as packs hold it; so many bits are in the first byte."""
+    out = bytearray([(kind << 4) | (value & ((1 << bits) - 1))])
+    value >>= bits
     while value:
-        value -= 1
-        out.append(0x80 | (value & 0x7F))
+        out[-1] |= 0x80
+        out.append(value & 0x7F)
         value >>= 7
-    return bytes(reversed(out))
+    return bytes(out)

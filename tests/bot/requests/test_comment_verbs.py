@@ -3,9 +3,7 @@
 import pytest
 
 from convoy.events.task_events import ConvoyFailed
-from tests.bot.roles.test_standing_approvals import starting
 from tests.bot.room import FILES, NAME, SHELL, Room
-from tests.bot.there import there
 
 CONFIG = f"""\
 {SHELL}[engine.docs]
@@ -17,6 +15,7 @@ APPROVALS = CONFIG + "[refinery]\napprovals = 1\n"
 
 
 async def test_a_plan_is_changed_with_words(here: Room) -> None:
+    """Some verbs take more than write access."""
     said = await here.answer("/brat add -- Test the parser (after 1)")
     assert "Added task 3: Test the parser. It will wait for task 1." in said
     assert here.task(3).spec.after == (1,)
@@ -36,7 +35,11 @@ async def test_a_plan_is_changed_with_words(here: Room) -> None:
     )
     assert here.task(1).notes == ("you says: Keep the names.",)
 
-    assert "priority `p0`" in await here.answer("/brat priority p0")
+    bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
+    said, reactions = await here.said("/brat priority p0", by=bea)
+    assert "`priority` requires maintain access" in said
+    assert reactions == ["eyes", "-1"]
+    assert "priority `p0`" in await here.answer("/brat priority p0", by=cleo)
     assert here.convoy.priority == 0
 
 
@@ -55,17 +58,15 @@ async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(here: Room) ->
     assert "is running, version" in await here.answer("/brat ping")
 
 
-async def test_some_verbs_take_more_than_write_access(here: Room) -> None:
-    bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
-
-    said, reactions = await here.said("/brat priority p0", by=bea)
-    assert "`priority` requires maintain access" in said
-    assert reactions == ["eyes", "-1"]
-    assert "`p0`" in await here.answer("/brat priority p0", by=cleo)
-
-
 async def test_cancel_stops_a_task_and_drop_gives_it_up(here: Room) -> None:
-    await here.started(1)
+    """What is known of its session is said meanwhile."""
+    assert "had no session yet" in await here.answer("/brat logs 1")
+    await here.started(1, run=77)
+    assert "/you/app/actions/runs/77)" in await here.answer("/brat logs 1")
+    assert "has no task 9" in await here.answer("/brat logs 9")
+    cost = await here.answer("/brat cost")
+    assert "has used 1 attempt and" in cost
+    assert "No engine has reported its usage yet." in cost
 
     assert "Task 1 has been stopped" in await here.answer("/brat cancel 1")
     assert here.task(1).state == "blocked"
@@ -80,50 +81,12 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(here: Room) -> None:
     assert "is dropped, not blocked" in await here.answer("/brat retry 1")
 
 
-@pytest.mark.room('[mayor]\napprove = "plan"\n')
-async def test_who_answers_for_a_start_is_asked_again(here: Room) -> None:
-    bea, cleo = here.let_in("bea"), here.let_in("cleo")
-    await here.answer("/brat approve", by=bea)
-    draft = await starting(here)
-    assert [task.number for _, task in draft.state.running()] == [1, 2]
-    here.let_in("bea", "read")
-
-    draft = await starting(here)
-
-    paused = draft.state.convoys[NAME]
-    assert (paused.state, [*draft.state.running()]) == ("paused", [])
-    assert paused.why == "bea no longer has write access to this repository"
-    [intent] = draft.state.intents.values()
-    assert "`/brat resume`" in intent.text
-
-    await here.answer("/brat pause", by=cleo)
-    await here.answer("/brat resume", by=cleo)
-    draft = await starting(here)
-    assert [task.number for _, task in draft.state.running()] == [1, 2]
-
-
-async def test_logs_and_cost_say_what_is_known(here: Room) -> None:
-    assert "had no session yet" in await here.answer("/brat logs 1")
-    await here.started(1, run=77)
-
-    said = await here.answer("/brat logs 1")
-    assert "/you/app/actions/runs/77)" in said
-    said = await here.answer("/brat cost")
-    assert "has used 1 attempt and" in said
-    assert "No engine has reported its usage yet." in said
-    assert "has no task 9" in await here.answer("/brat logs 9")
-
-
-async def reviewed(here: Room) -> int:
-    await here.worked(1, FILES)
-    return here.pull(1)
-
-
 @pytest.mark.room(APPROVALS)
-async def test_work_is_approved_at_one_commit_by_another_person(here: Room) -> None:
-    pull, bea = await reviewed(here), here.let_in("bea")
-    work = there(here.task(1).work)
-    head = work.commit
+async def test_a_push_voids_an_approval(here: Room) -> None:
+    """It is given by another person, at one commit."""
+    head, bea = await here.worked(1, FILES), here.let_in("bea")
+    pull = here.pull(1)
+    assert "nothing is blocked" in await here.answer("/brat retry", on=pull)
     assert here.task(1).candidate is None
 
     said = await here.answer("/brat approve", by=bea, on=pull)
@@ -137,15 +100,7 @@ async def test_work_is_approved_at_one_commit_by_another_person(here: Room) -> N
 
     assert "Approved. The work will merge when CI is green" in said
     assert here.task(1).candidate is not None
-
-
-@pytest.mark.room(APPROVALS)
-async def test_a_push_voids_an_approval(here: Room) -> None:
-    pull, bea = await reviewed(here), here.let_in("bea")
-    assert "nothing is blocked" in await here.answer("/brat retry", on=pull)
     await here.answer("/brat unqueue", on=pull)
-    head = here.tip(f"convoy/{NAME}/task-1")
-    await here.answer(f"/brat approve {head}", by=bea, on=pull)
     assert here.task(1).approved_by == ("bea",)
     await here.landed_on_base({"README.md": b"# app\n", "two.py": b"two\n"})
 
@@ -159,46 +114,10 @@ async def test_a_push_voids_an_approval(here: Room) -> None:
     assert f"is at {moved[:10]}" in said
 
 
-@pytest.mark.room(APPROVALS + "require_ci = false\n")
-async def test_an_approval_counts_only_while_its_giver_may_give_it(here: Room) -> None:
-    pull, bea, cleo = await reviewed(here), here.let_in("bea"), here.let_in("cleo")
-    head = here.tip(f"convoy/{NAME}/task-1")
-    await here.answer("/brat unqueue", on=pull)
-    await here.answer(f"/brat approve {head}", by=bea, on=pull)
-    here.let_in("bea", "read")
-
-    await here.answer("/brat merge", on=pull)
-    assert here.task(1).state == "needs-review"
-    assert here.task(1).approved_by == ()
-
-    await here.answer(f"/brat approve {head}", by=cleo, on=pull)
-    assert here.task(1).state == "merged"
-    assert here.tip(f"convoy/{NAME}/base") == head
-
-
-@pytest.mark.room(CONFIG + "[refinery]\nrequire_ci = false\n")
-async def test_who_asked_for_a_convoy_is_asked_when_it_lands(here: Room) -> None:
-    cleo = here.let_in("cleo", "maintain")
-    await reviewed(here)
-    await here.answer("/brat pause", by=cleo)
-    await here.answer("/brat resume", by=cleo)
-    here.let_in("cleo", "read")
-    await here.answer("/brat drop 2")
-    await here.loop.tick()
-
-    main = here.tip("main")
-    assert here.convoy_state() == "active"
-    assert "@cleo no longer has permission to merge" in "\n".join(here.spoken())
-    own = there(here.convoy.pull)
-    await here.answer("/brat merge", on=own)
-
-    assert here.convoy_state() == "complete"
-    assert here.tip("main") != main
-
-
 async def test_work_that_does_not_apply_is_not_rebased(here: Room) -> None:
     assert "Use `rebase` on a pull request" in await here.answer("/brat rebase")
-    pull = await reviewed(here)
+    await here.worked(1, FILES)
+    pull = here.pull(1)
     assert "is already based on" in await here.answer("/brat rebase", on=pull)
     await here.answer("/brat unqueue", on=pull)
     before = here.tip(f"convoy/{NAME}/task-1")
@@ -210,9 +129,7 @@ async def test_work_that_does_not_apply_is_not_rebased(here: Room) -> None:
     assert here.tip(f"convoy/{NAME}/task-1") == before
 
 
-async def test_work_that_conflicts_with_what_landed_waits_for_no_candidate(
-    here: Room,
-) -> None:
+async def test_work_that_conflicts_with_what_landed_goes_back(here: Room) -> None:
     await here.worked(1, {"README.md": b"# app\n", "one.py": b"1\n"})
     both = {"README.md": b"# app\n", "one.py": b"2\n", "two.py": b"2\n"}
     await here.worked(2, both)
@@ -238,7 +155,8 @@ The build is slow.
 
 
 @pytest.mark.room(PLANNED, text=TEXT)
-async def test_a_plan_is_shown_with_its_paths_and_its_approval(here: Room) -> None:
+async def test_who_may_write_lets_a_task_change_what_is_protected(here: Room) -> None:
+    """The plan is shown with its paths, what they need, and its approval."""
     (comment,) = [each for each in here.spoken() if "<details" in each]
     assert any("@you This convoy needs" in each for each in here.spoken())
     said = await here.answer("/brat plan")
@@ -253,11 +171,7 @@ async def test_a_plan_is_shown_with_its_paths_and_its_approval(here: Room) -> No
     assert "Let task 1 change its protected paths <!-- brat:box=allow/1 -->" in comment
     assert "Try task 1 again" not in comment
 
-
-@pytest.mark.room(PLANNED, text=TEXT)
-async def test_who_may_write_lets_a_task_change_what_is_protected(here: Room) -> None:
-    here.let_in("guest", "read")
-    assert "requires write access" in await here.answer("/brat allow 1", by="guest")
+    assert "requires write access" in await here.answer("/brat allow 1", by="mallory")
     assert here.task(1).allowed == ()
     assert "/brat allow 1" in await here.answer("/brat retry 1")
 

@@ -34,25 +34,8 @@ async def test_a_convoy_is_shown_paused_resumed_and_cancelled(here: Room) -> Non
     assert here.convoy_state() == "failed"
 
 
-async def test_what_is_no_command_is_told_so_and_talk_is_left_alone(here: Room) -> None:
-    text, reactions = await here.said("/brat statsu")
-    assert "did you mean" in text
-    assert "confused" in reactions
-
-    text, reactions = await here.said("I like `/brat status` a lot.")
-    assert (text, reactions) == ("", [])
-
-
 async def test_a_stranger_is_told_that_it_takes_write_access(here: Room) -> None:
-    here.forge.add_user("mallory")
-    newest, reactions = await here.said("/brat cancel", by="mallory")
-
-    assert here.convoy_state() == "active"
-    assert reactions == ["eyes", "-1"]
-    assert "requires write access" in newest
-
-
-async def test_a_resource_is_locked_for_who_asks(here: Room) -> None:
+    """A resource is locked for who has that; what is no command is told so."""
     await here.said("/brat lock path:src/")
     lease = here.state.leases["path:src/"]
     assert lease.holder == "you"
@@ -64,6 +47,16 @@ async def test_a_resource_is_locked_for_who_asks(here: Room) -> None:
 
     await here.said("/brat unlock path:src/")
     assert not here.state.leases
+
+    text, reactions = await here.said("/brat statsu")
+    assert "did you mean" in text
+    assert "confused" in reactions
+    assert await here.said("I like `/brat status` a lot.") == ("", [])
+
+    newest, reactions = await here.said("/brat cancel", by="mallory")
+    assert here.convoy_state() == "active"
+    assert reactions == ["eyes", "-1"]
+    assert "requires write access" in newest
 
 
 WEB = "https://forge.test/you/app"
@@ -77,27 +70,22 @@ def answered(count: int, text: str = "Task 1 is dropped.") -> list[str]:
     return answer_lines(rules.convoy, WEB)
 
 
-def test_an_answer_links_what_was_asked_and_stays_in_its_item() -> None:
+def test_answers_link_what_was_asked_and_do_not_grow_for_ever() -> None:
     link = f"([asked]({WEB}/issues/7#issuecomment-1))"
     assert f"- ann {link}: Task 1 is dropped." in answered(1)
     lines = "\n".join(answered(1, "Task 1 waits.\n- for 2\n\nSo."))
-    assert "Task 1 waits.\n  - for 2\n\n  So." in lines
-
-
-def test_the_newest_comes_first_and_the_comment_does_not_grow_for_ever() -> None:
+    assert "Task 1 waits.\n  - for 2\n\n  So." in lines, "it stays in its item"
     few, many = answered(ANSWERS_SHOWN_MOST), answered(10 * ANSWERS_SHOWN_MOST)
 
     shown = [line for line in many if line.startswith("- ")]
-    assert "issuecomment-100)" in shown[0]
+    assert "issuecomment-100)" in shown[0], "the newest comes first"
     assert len(shown) == ANSWERS_SHOWN_MOST
     assert len(many) == len(few)
     assert len("\n".join(answered(ANSWERS_SHOWN_MOST, "x" * MOST_LINE_CHARS))) < 5_000
 
 
 @pytest.mark.room
-async def test_an_answer_is_a_reaction_and_a_line_and_mentions_nobody(
-    here: Room,
-) -> None:
+async def test_an_answer_is_a_reaction_and_a_line_without_mentions(here: Room) -> None:
     await here.worked(1, {"one.py": b"one\n"})
     before = len(here.spoken())
     _, reactions = await here.said("/brat drop 2", times=2)
@@ -168,18 +156,20 @@ async def test_a_plan_is_not_approved_while_everything_is_paused(here: Room) -> 
 # --- what comes by mail commands nothing: its sender can be forged --------------------
 
 
-async def mailed(here: Room, text: str, by: str = "you") -> list[str]:
+async def mailed(here: Room, text: str) -> list[str]:
     """Let a comment come by mail; return what the bot says of it."""
-    comment = await here.written(here.issue, text, by)
+    comment = await here.written(here.issue, text, "you")
     MailedTexts(here.forge.folder).mark(comment)
     before = len(here.spoken())
-    remark = Remark(issue=here.issue, comment=comment, text=text, by=by, on_pull=False)
+    remark = Remark(
+        issue=here.issue, comment=comment, text=text, by="you", on_pull=False
+    )
     here.context.inbox.put(f"mail-{comment}", remark)
     await here.loop.tick()
     return here.spoken()[before:]
 
 
-@pytest.mark.room(roles=("mayor",), extend=github)
+@pytest.mark.room(extend=github)
 async def test_a_command_by_mail_is_not_carried_out_and_told_so(here: Room) -> None:
     quoted = "Thank you!\n\nOn Mon, Nov 3, 2025, Bea wrote:\n/brat cancel"
     for text in ("/brat cancel\n/brat drop 1", quoted):
@@ -188,15 +178,8 @@ async def test_a_command_by_mail_is_not_carried_out_and_told_so(here: Room) -> N
         assert here.convoy_state() == "active"
         assert here.task(1).state == "queued"
         assert said.count("commands sent by email are not accepted") == 1
-
-
-@pytest.mark.room(roles=("mayor",), extend=github)
-async def test_a_mail_without_a_command_is_left_alone(here: Room) -> None:
     assert await mailed(here, "Thank you!\n\n> /brat cancel") == []
 
-
-@pytest.mark.room(extend=github)
-async def test_commands_of_a_review_by_mail_do_not_count(here: Room) -> None:
     await here.worked(1, {"one.py": b"one\n"})
     await here.reviewed("COMMENT", text="/brat drop 2")
     (review,) = said_in(here.forge.store).reviews.all()

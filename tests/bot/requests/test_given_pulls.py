@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from aiohttp import web
@@ -14,7 +14,7 @@ from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.state import Convoy
 from grite import git
-from tests.bot.requests.test_closed_pulls import drafted
+from tests.bot.requests.test_closed_pulls import Does, asks, close, drafted
 from tests.bot.room import EVERYBODY, HEADS, REPO, TWO_WAYS, Room, room
 from tests.bot.there import there
 from tests.world.cases import looped
@@ -22,31 +22,24 @@ from tests.world.forge_rules import merge_queue, pull_request, put_hook, put_rul
 from tests.world.github_forge.extension import github, people, rules
 
 STRANGER: Final = "mallory"
-_PULLS: Final = re.compile(r".*/repos/[^/]+/[^/]+/pulls(/[0-9]+)?")
 _Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @web.middleware
 async def _forked(request: web.Request, handler: _Next) -> web.StreamResponse:
     answer = await handler(request)
-    if not (isinstance(answer, web.Response) and _PULLS.fullmatch(request.path)):
-        return answer
-    if isinstance(answer.body, bytes) and answer.status in (200, 201):
+    is_pulls = re.fullmatch(r".*/repos/[^/]+/[^/]+/pulls(/[0-9]+)?", request.path)
+    if isinstance(answer, web.Response) and is_pulls and answer.status in (200, 201):
+        assert isinstance(answer.body, bytes)
         said = json.decode(answer.body)
         for pull in said if isinstance(said, list) else [said]:
-            _fork(pull)
+            author, head = pull["user"], pull["head"]
+            if author["login"] == STRANGER:
+                own = f"{STRANGER}/{head['repo']['name']}"
+                head |= {"label": f"{STRANGER}:{head['ref']}", "user": author}
+                head["repo"] |= {"full_name": own, "fork": True, "owner": author}
         answer.body = json.encode(said)
     return answer
-
-
-def _fork(pull: dict[str, Any]) -> None:
-    author, head = pull["user"], pull["head"]
-    if author["login"] != STRANGER:
-        return
-    name = head["repo"]["name"]
-    full = {"full_name": f"{STRANGER}/{name}", "fork": True, "owner": author}
-    head |= {"label": f"{STRANGER}:{head['ref']}", "user": author}
-    head["repo"] |= full
 
 
 def forks(service: Service) -> Extension:
@@ -107,9 +100,9 @@ async def finished(here: Room, number: int) -> Convoy:
     return given(here, number)
 
 
-async def judged(here: Room, red: frozenset[str] = frozenset()) -> None:
-    """Let CI judge all open candidates: red are those that hold one of the files."""
-    await here.judged(red)
+async def judged(here: Room) -> None:
+    """Let CI be green on all open candidates, and the bot see it."""
+    await here.judged()
     await here.swept(2)
 
 
@@ -139,20 +132,9 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(here: Room) -> None:
     assert is_merged(here, number)
 
 
-async def test_a_repository_that_is_named_in_other_case_has_no_forks_for_that(
-    here: Room,
-) -> None:
-    number = await opened(here, "more", {"more.py": b"more\n"})
-    here.context.github.repository = REPO.upper()
-
-    assert "in a fork" not in await here.answer("/brat fix -- Do it", on=number)
-
-
 @TWO_WAYS
 @pytest.mark.room(CI)
-async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
-    here: Room,
-) -> None:
+async def test_of_three_the_red_and_the_conflicting_are_set_aside(here: Room) -> None:
     first = await opened(here, "first", {"list": b"one\n"})
     second = await opened(here, "second", {"bad": b"bad\n"})
     third = await opened(here, "third", {"list": b"three\n"})
@@ -175,9 +157,7 @@ async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
         assert "To try its newest commit, say `/brat land`." in each
 
 
-async def test_what_a_force_push_took_out_leaves_the_queue_with_what_has_it(
-    here: Room,
-) -> None:
+async def test_what_a_force_push_took_out_leaves_the_queue(here: Room) -> None:
     clean = here.tip("main")
     await pushed(here, "main", {"password": b"1234\n"}, clean)
     secret = here.tip("main")
@@ -213,34 +193,10 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
             red=frozenset(),
         )
 
-        assert given(here, numbers[1]).set_aside is not None
-        assert not given(here, numbers[1]).ended
-        assert (
-            sum("This convoy needs a decision" in each for each in here.spoken()) == 1
-        )
-
-
-@TWO_WAYS
-@pytest.mark.room(
-    AGENT.format("echo mended > mended.py"), roles=EVERYBODY, labelled=False
-)
-async def test_an_agent_works_on_a_persons_red_pull_request(here: Room) -> None:
-    number = await opened(here, "work", {"bad": b"bad\n"})
-    before = here.tip("work")
-    red = {"context": "ci", "state": "failure", "description": "2 of 9 tests failed"}
-    await here.asked("POST", f"statuses/{before}", red)
-    said = await here.heard("/brat fix", on=number)
-    convoy = await finished(here, number)
-
-    assert "An agent will add commits to `work`." in said
-    assert convoy.state == "complete", convoy.why
-    path = here.context.mirror.path
-    line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)
-    assert before in line.stdout.decode().split()
-    assert "mended.py" in here.context.commits.files(here.tip("work"))
-    assert "2 of 9 tests failed" in convoy.tasks[0].spec.instructions
-    assert not is_merged(here, number)
-    assert (await here.person.pulls.one(number)).state == "open"
+        refused, asks = given(here, numbers[1]), "This convoy needs a decision"
+        assert refused.set_aside is not None
+        assert not refused.ended
+        assert sum(asks in each for each in here.spoken()) == 1
 
 
 @TWO_WAYS
@@ -249,7 +205,8 @@ async def test_an_agent_resolves_what_a_pull_request_conflicts_in(here: Room) ->
     number = await opened(here, "work", {"list": b"one\n"})
     mine = here.tip("work")
     await pushed(here, "main", {"list": b"other\n"}, here.tip("main"))
-    await here.heard("/brat fix", on=number)
+    said = await here.heard("/brat fix", on=number)
+    assert "An agent will add commits to `work`." in said
     convoy = await finished(here, number)
 
     assert convoy.state == "complete", convoy.why
@@ -272,7 +229,9 @@ async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
     bea = here.let_in("bea")
     number = await opened(here, "work", {"bad": b"bad\n"}, by=bea)
     before = here.tip("work")
-    await here.heard("/brat fix -- mend it", on=number)
+    red = {"context": "ci", "state": "failure", "description": "2 of 9 tests failed"}
+    await here.asked("POST", f"statuses/{before}", red)
+    await here.heard("/brat fix", on=number)
 
     await here.until(
         lambda: any("@bea: you wants an agent" in each for each in here.spoken())
@@ -289,7 +248,13 @@ async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
         return
     convoy = await finished(here, number)
     assert convoy.state == "complete", convoy.why
+    path = here.context.mirror.path
+    line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)
+    assert before in line.stdout.decode().split()
     assert "mended.py" in here.context.commits.files(here.tip("work"))
+    assert "2 of 9 tests failed" in convoy.tasks[0].spec.instructions
+    assert not is_merged(here, number)
+    assert (await here.person.pulls.one(number)).state == "open"
 
 
 @TWO_WAYS
@@ -304,7 +269,9 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(here: Room) 
     denied = await here.heard("/brat land", by=STRANGER, on=theirs)
     unnamed = await here.heard("/brat land", on=theirs)
     forked = await here.heard("/brat fix -- mend it", on=theirs)
+    here.context.github.repository = REPO.upper()  # which makes it no fork
     nothing = await here.heard("/brat fix", on=mine)
+    here.context.github.repository = REPO
     reserved = await opened(here, "brat/queue/x", {"y.py": b"y\n"})
     own = await here.heard("/brat land", on=reserved)
     old = await here.heard("/brat land 1234567", on=mine)
@@ -360,53 +327,49 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
         assert same(there(convoy.landed), convoy.built)
 
 
-GONE, PUSHED = (
-    "the pull request was closed",
-    "has since been pushed to the pull request",
-)
-GESTURES = {
-    "push": PUSHED,
-    "force": PUSHED,
-    "close": GONE,
-    "gone": GONE,
-    "base": "next",
-    "draft": "the pull request was converted to a draft",
-    "label": "cancelled: you removed the label",
+GONE = "the pull request was closed"
+PUSHED = "has since been pushed to the pull request"
+EVIL = {"more.py": b"evil\n"}
+
+
+async def push(here: Room, _: int) -> None:
+    await pushed(here, "push", EVIL, here.tip("push"))
+
+
+async def force(here: Room, _: int) -> None:
+    made = here.history().commit(EVIL, here.tip("main"))
+    await here.push(f"+{made}:{HEADS}force")
+
+
+async def unlabel(here: Room, number: int) -> None:
+    await here.until(lambda: here.labels(number) == {"brat:active"})
+    await here.asked("DELETE", f"issues/{number}/labels/brat:active", None)
+
+
+GESTURES: dict[str, tuple[str, Does]] = {
+    "push": (PUSHED, push),
+    "force": (PUSHED, force),
+    "close": (GONE, close),
+    "gone": (GONE, lambda here, _: here.push(f":{HEADS}gone")),
+    "base": ("next", asks(base="next")),
+    "draft": ("the pull request was converted to a draft", drafted),
+    "label": ("cancelled: you removed the label", unlabel),
 }
-
-
-async def gestured(here: Room, gesture: str, number: int) -> None:
-    """Let a person do something to a pull request whose branch has this name."""
-    file = {"more.py": b"evil\n"}
-    match gesture:
-        case "push":
-            await pushed(here, gesture, file, here.tip(gesture))
-        case "force":
-            made = here.history().commit(file, here.tip("main"))
-            await here.push(f"+{made}:{HEADS}{gesture}")
-        case "gone":
-            await here.push(f":{HEADS}{gesture}")
-        case "draft":
-            await drafted(here, number)
-        case "label":
-            await here.until(lambda: here.labels(number) == {"brat:active"})
-            await here.asked("DELETE", f"issues/{number}/labels/brat:active", None)
-        case _:
-            change = {"state": "closed"} if gesture == "close" else {"base": "next"}
-            await here.asked("PATCH", f"pulls/{number}", change)
+"""Why a pull request leaves the queue, and what a person does to it; by its branch."""
 
 
 @looped(*GESTURES.items())
 @pytest.mark.room(CI, delivered=True, extend=github)
 async def test_a_push_takes_a_pull_request_out_of_the_queue(
-    gesture: str, why: str, here: Room
+    gesture: str, meant: tuple[str, Does], here: Room
 ) -> None:
+    why, does = meant
     before, told = here.tip("main"), len(here.spoken())
     await here.push(f"+{before}:{HEADS}next")
     number = await opened(here, gesture, {"more.py": b"more\n"})
     await here.heard("/brat land", on=number)
     await here.until(lambda: given(here, number).candidate)
-    await gestured(here, gesture, number)
+    await does(here, number)
     await here.until(lambda: given(here, number).ended)
 
     assert why in given(here, number).why
@@ -416,26 +379,19 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
     assert said == (gesture != "label")
 
 
+@pytest.mark.parametrize("delivered", [True, False], ids=["delivery", "look"])
 @pytest.mark.room(CI, labelled=False)
-async def test_a_label_of_a_bot_that_is_not_listed_is_told_of_once(here: Room) -> None:
+async def test_a_persons_label_counts_and_a_bots_is_told_of_once(here: Room) -> None:
     number = await opened(here, "more", {"more.py": b"more\n"})
-    bot = here.let_in("helper[bot]")
-    path = f"issues/{number}/labels"
+    bot, path = here.let_in("helper[bot]"), f"issues/{number}/labels"
     await here.asked("POST", path, {"labels": ["brat:merge"]}, by=bot)
     await here.swept(3)
-
     assert not here.state.convoys
     [said] = [each for each in here.spoken() if "ignores labels" in each]
     assert f"{bot} sets" in said
 
-
-@pytest.mark.parametrize("delivered", [True, False], ids=["delivery", "look"])
-@pytest.mark.room(CI, labelled=False)
-async def test_the_label_says_it_too_by_a_delivery_or_found_by_a_look(
-    here: Room,
-) -> None:
-    number = await opened(here, "more", {"more.py": b"more\n"})
-    await here.asked("POST", f"issues/{number}/labels", {"labels": ["brat:merge"]})
+    await here.asked("DELETE", f"{path}/brat:merge", None)
+    await here.asked("POST", path, {"labels": ["brat:merge"]})
     if here.delivered:
         state = here.state
         await here.until(lambda: state is not here.state)

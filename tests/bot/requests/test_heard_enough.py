@@ -4,33 +4,26 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.inbox import Ticked
+from bot.door.inbox import Review, Ticked
 from bot.roles.bot_context import MOST_PEOPLE, AnswerBudget
 from bot.serving import bot_service
 from convoy.model.ids import HOUR_MS
 from convoy.rules.people import BlockTask
 from grite.wal import WAL_REF
 from tests.bot.hosted import elsewhere
-from tests.bot.requests.test_submitted_reviews import changes
 from tests.bot.room import NAME, Room, room
 from tests.bot.there import there
 
 pytestmark = pytest.mark.layer("landing")
 
 TOO_MUCH = "You have reached brat's hourly limit."
-COMMENTS = 30
 
 
-async def says(here: Room, issue: int, text: str, times: int, by: str) -> None:
+async def pings(here: Room, times: int, by: str) -> None:
     for _ in range(times):
-        await here.written(issue, text, by)
+        await here.written(1, "/brat ping", by)
     await here.came(times)
     await here.loop.tick()
-
-
-def later(here: Room, ms: int) -> None:
-    clock = here.context.clock
-    here.context.clock = lambda: clock() + ms
 
 
 def bots_words(here: Room) -> list[str]:
@@ -41,8 +34,8 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(
     hall: Room, tmp_path: Path
 ) -> None:
     """What was ignored stays so, for another process, too; an hour later all is new."""
-    issue = await hall.write("Spell words", "- [ ] one\n")
-    await says(hall, issue, "/brat ping", COMMENTS, "mallory")
+    await hall.write("Spell words", "- [ ] one\n")
+    await pings(hall, 30, "mallory")
 
     said = bots_words(hall)
     assert len([text for text in said if "is running, version" in text]) == 12
@@ -54,11 +47,11 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(
 
     mirror = hall.context.mirror
     log = mirror.refs[WAL_REF]
-    await says(hall, issue, "/brat ping", 3, "mallory")
+    await pings(hall, 3, "mallory")
     assert mirror.refs[WAL_REF] == log, "what is not answered is not written down"
     assert len(bots_words(hall)) == 13
 
-    await says(hall, issue, "/brat ping", 1, "you")
+    await pings(hall, 1, "you")
     assert len(bots_words(hall)) == 14
 
     known = len(hall.spoken())
@@ -71,48 +64,38 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(
         await other.release()
     assert len(hall.spoken()) == known
 
-    later(hall, HOUR_MS)
-    await says(hall, issue, "/brat ping", 1, "mallory")
+    clock = hall.context.clock
+    hall.context.clock = lambda: clock() + HOUR_MS
+    await pings(hall, 1, "mallory")
     assert "is running, version" in bots_words(hall)[-1]
 
 
-async def test_a_command_of_a_person_with_write_access_is_heard_longer(
-    here: Room,
-) -> None:
+async def test_a_person_with_write_access_is_heard_longer(here: Room) -> None:
+    """Reviews and ticks are counted, too."""
     here.configure(answers_hour=2, writer_answers_hour=4)
-
-    answers = [await here.answer("/brat ping") for _ in range(6)]
-    assert ["is running" in text for text in answers] == [True] * 4 + [False] * 2
-    assert TOO_MUCH in answers[4]
-    assert answers[5] == ""
-
-    assert await here.answer("/brat cancel") == ""
-    assert here.convoy_state() == "active"
-    here.forge.add_user("mallory")
-    assert "is running" in await here.answer("/brat ping", by="mallory")
-
-
-async def test_reviews_and_ticks_are_counted_too(here: Room) -> None:
-    here.configure(answers_hour=1, writer_answers_hour=1)
     await here.worked(1, {"a.py": b"a\n"})
-    await here.answer("/brat ping")
+    for _ in range(4):
+        assert "is running" in await here.answer("/brat ping")
     known = len(here.spoken())
 
-    comment = there(here.convoy.comment)
+    comment, pull = there(here.convoy.comment), here.pull(1)
     tick = Ticked(issue=here.issue, comment=comment, boxes=("cancel",), by="you")
-    for delivery, asked in (("a-review", changes(here)), ("a-tick", tick)):
+    told = Review(
+        pull=pull, review=3, verdict="changes_requested", commit="", text="No", by="you"
+    )
+    for delivery, asked in (("a-review", told), ("a-tick", tick)):
         here.context.inbox.put(delivery, asked)
         await here.loop.tick()
 
     assert [TOO_MUCH in text for text in here.spoken()[known:]] == [True]
-    assert here.convoy_state() == "active"
     assert here.task(1).state == "needs-review"
     assert here.context.inbox.signs() == {}
+    assert await here.answer("/brat cancel") == ""
+    assert here.convoy_state() == "active"
+    assert "is running" in await here.answer("/brat ping", by="mallory")
 
 
-async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
-    hall: Room,
-) -> None:
+async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(hall: Room) -> None:
     for number in range(20):
         await hall.write(f"Idea {number}", "@brat do it", by="mallory")
     await hall.came(20)
@@ -134,23 +117,16 @@ def test_many_names_take_no_more_room() -> None:
     assert budget.of("mallory-0", 1_000).at == {}
 
 
-# --- how many comments and mentions a story takes ------------------------------------
-
-
-def count(here: Room) -> tuple[int, int]:
-    own = [text for text in here.spoken() if "brat:key=" in text]
-    return len(own), sum(text.count("@you") for text in own)
-
-
 @pytest.mark.parametrize(("comments", "came"), [("needed", (2, 1)), ("all", (3, 2))])
 async def test_a_person_is_mentioned_once_where_a_task_blocks(
     tmp_path: Path, comments: str, came: tuple[int, int]
 ) -> None:
     async with room(tmp_path, f'[notify]\ncomments = "{comments}"\n') as here:
-        assert count(here) == (1, 0), "the convoy's own comment"
+        assert "@you" not in "".join(bots_words(here)), "the convoy's own comment"
         await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
         await here.loop.tick()
         await here.said("/brat retry 1")
 
         assert here.task(1).state == "queued"
-        assert count(here) == came
+        own = bots_words(here)
+        assert (len(own), "".join(own).count("@you")) == came

@@ -1,7 +1,11 @@
-"""What no delivery told of is found by a look, and answered once."""
+"""What no delivery told of is found by a look, and answered once.
 
-from collections.abc import AsyncIterator
+Issues and comments that are gone keep nothing else waiting.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,12 +13,15 @@ import pytest
 from bot.door.inbox import Remark
 from bot.forge.pace import HOUR_S, Pace, pacing
 from bot.loop.loop import Loop
+from bot.roles.by_hand import NEW_MS
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
+from convoy.views import state_document
 from tests.bot import hosted
 from tests.bot.hosted import elsewhere
 from tests.bot.room import room
 from tests.bot.serving.hosted_town import labelled
+from tests.forge.mutations import mutate
 from tests.world.forge import REPO, Town
 from tests.world.hand import HandTime
 from tests.world.traffic import Exchange
@@ -63,9 +70,20 @@ async def answers(town: Town, about: str) -> list[str]:
     return [line for line in lines if about in line]
 
 
-async def test_one_that_was_delivered_too_is_answered_once(
+async def written(town: Town, body: str, *, by: str = "alice") -> int:
+    made = await town.post("issues", {"title": "Spell words", "body": body}, by=by)
+    return int(made["number"])
+
+
+def begun(loop: Loop) -> list[tuple[int, str]]:
+    convoys = loop.context.mirror.state.convoys.values()
+    return [(convoy.issue, convoy.by) for convoy in convoys]
+
+
+async def test_one_that_was_delivered_too_is_answered_once_and_a_bots_never(
     town: Town, loop: Loop
 ) -> None:
+    await comment(town, "/brat ping", by="bot")
     told = ping(1, await comment(town, "/brat ping"))
     for _ in range(2):
         loop.context.inbox.put("a-delivery", told)
@@ -75,50 +93,34 @@ async def test_one_that_was_delivered_too_is_answered_once(
     assert loop.context.inbox.remarks() == {}
 
 
-async def test_a_new_process_finds_what_was_said_while_none_ran(
+async def test_one_that_was_edited_is_asked_for_again_and_an_old_one_left_alone(
     town: Town, loop: Loop
 ) -> None:
-    await comment(town, "/brat ping")
-    again = elsewhere(loop.context.settings, town.folder / "another")
-    async with bot_service.opened(again, lambda _: None) as other:
-        await loop.release()
-        await other.tick()
-        await look(other)
-
-    assert len(await answers(town, "brat[bot] is running")) == 1
-
-
-async def test_one_that_was_edited_is_asked_for_again(town: Town, loop: Loop) -> None:
-    await look(loop)
-    number = await comment(town, "Please.")
-    at(town, seconds=5)
+    """So is an issue that was edited before it was read."""
     edit = {"body": "/brat cancel"}
-    await town.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
-    await look(loop)
-
-    (said,) = await answers(town, "edited before brat read it")
-    assert "@alice" in said
-    (convoy,) = loop.context.mirror.state.convoys.values()
-    assert convoy.state == "active"
-
-
-async def test_an_old_one_that_is_edited_is_left_alone(town: Town, loop: Loop) -> None:
-    number = await comment(town, "Please.")
+    old = await comment(town, "Please.")
     at(town, seconds=5)
     await comment(town, "Thank you.")
     await look(loop)
-    edit = {"body": "/brat cancel"}
-    await town.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
+    await town.ask("PATCH", f"issues/comments/{old}", edit, by="alice")
     await look(loop)
-
     assert await answers(town, "edited") == []
 
-
-async def test_what_bots_say_is_no_command(town: Town, loop: Loop) -> None:
-    await comment(town, "/brat ping", by="bot")
+    number = await comment(town, "Please.")
+    at(town, seconds=10)
+    await town.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
     await look(loop)
+    (said,) = await answers(town, "edited before brat read it")
+    assert "@alice" in said
+    assert loop.context.mirror.state.convoys["fix-it-1"].state == "active"
 
-    assert await answers(town, "brat[bot] is running") == []
+    issue, text = await written(town, "@brat, please."), {"body": "@brat, more."}
+    at(town, seconds=15)
+    await town.ask("PATCH", f"issues/{issue}", text, by="alice")
+    await look(loop)
+    assert begun(loop) == [(1, "alice")]
+    (told,) = await town.get(f"issues/{issue}/comments")
+    assert "edited" in told["body"]
 
 
 async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(town: Town) -> None:
@@ -133,7 +135,7 @@ async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(town: Town) -
     assert await answers(town, "brat[bot] is running") == []
 
 
-async def test_one_that_the_list_shows_late_behind_a_newer_one_is_answered(
+async def test_one_that_the_list_shows_late_or_while_no_bot_ran_is_answered(
     town: Town, loop: Loop
 ) -> None:
     at(town, minutes=10)
@@ -142,8 +144,16 @@ async def test_one_that_the_list_shows_late_behind_a_newer_one_is_answered(
     at(town, minutes=6)
     await comment(town, "/brat ping")
     await look(loop)
-
     assert len(await answers(town, "brat[bot] is running")) == 1
+
+    at(town, minutes=11)
+    await comment(town, "/brat ping")
+    again = elsewhere(loop.context.settings, town.folder / "another")
+    async with bot_service.opened(again, lambda _: None) as other:
+        await loop.release()
+        await other.tick()
+        await look(other)
+    assert len(await answers(town, "brat[bot] is running")) == 2
 
 
 async def test_looks_at_what_is_known_are_answered_by_unchanged(tmp_path: Path) -> None:
@@ -203,75 +213,136 @@ async def test_people_are_answered_when_the_share_is_used_up(
         assert loop.context.troubles == {}
 
 
-NAMED = "@brat, please:\n\n- [ ] one\n"
-
-
-@pytest.fixture
-async def watch(town: Town) -> AsyncIterator[Loop]:
-    async with bot_service.opened(settings(town), lambda _: None) as opened:
-        await opened.tick()
-        yield opened
-
-
-async def written(town: Town, body: str, *, by: str = "alice") -> int:
-    made = await town.post("issues", {"title": "Spell words", "body": body}, by=by)
-    return int(made["number"])
-
-
-async def said(town: Town, issue: int) -> list[str]:
-    return [one["body"] for one in await town.get(f"issues/{issue}/comments")]
-
-
-async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
-    town: Town, watch: Loop
-) -> None:
-    issue = await written(town, NAMED)
-    at(town, seconds=5)
-    await town.ask("PATCH", f"issues/{issue}", {"body": NAMED + "More."}, by="alice")
-    await look(watch)
-
-    assert watch.context.mirror.state.convoys == {}
-    (told,) = await said(town, issue)
-    assert "edited" in told
-
-
 async def assigned(town: Town, issue: int, *logins: str, by: str = "alice") -> None:
     body = {"assignees": logins}
     await town.ask("PATCH", f"issues/{issue}", body, by=by)
 
 
-def configured(town: Town, watch: Loop, text: str) -> None:
-    file = town.folder / "config.toml"
-    file.write_text(text)
-    told = {"config_file": file}
-    watch.context.settings = watch.context.settings.model_copy(update=told)
-
-
 async def test_one_that_is_assigned_to_it_becomes_a_convoy_where_configured(
-    town: Town, watch: Loop
+    town: Town, loop: Loop
 ) -> None:
-    configured(town, watch, "[triggers]\nassignee = true\n[trust]\noutsiders = true\n")
+    """What else happens to one that was assigned long ago asks for nothing."""
+    file = town.folder / "config.toml"
+    file.write_text("[triggers]\nassignee = true\n[trust]\noutsiders = true\n")
+    told = {"config_file": file}
+    loop.context.settings = loop.context.settings.model_copy(update=told)
     other = await written(town, "- [ ] one\n", by="mallory")
-    await look(watch)
+    old = await written(town, "- [ ] one\n")
+    await look(loop)
     await assigned(town, other, "brat[bot]", by="carol")
     await assigned(town, other, by="carol")
     await assigned(town, other, "brat[bot]")
     await assigned(town, other, "brat[bot]", "carol", by="carol")
-    await look(watch, 3)
-
-    (convoy,) = watch.context.mirror.state.convoys.values()
-    assert (convoy.issue, convoy.by) == (other, "alice")
-
-
-async def test_what_else_happens_to_an_assigned_one_asks_for_nothing(
-    town: Town, watch: Loop
-) -> None:
-    configured(town, watch, "[triggers]\nassignee = true\n")
-    issue = await written(town, "- [ ] one\n")
     at(town, hours=-1)
-    await assigned(town, issue, "brat[bot]")
+    await assigned(town, old, "brat[bot]")
     at(town, seconds=5)
-    await town.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
-    await look(watch, 2)
+    await town.post(f"issues/{old}/comments", {"body": "Well."}, by="alice")
+    await look(loop, 3)
 
-    assert watch.context.mirror.state.convoys == {}
+    assert begun(loop) == [(1, "alice"), (other, "alice")]
+
+
+# --- what is gone ---------------------------------------------------------------------
+
+
+Goes = Callable[[Town, int], Awaitable[None]]
+OTHER = "alice/other"
+FEW = 30
+"""Far fewer requests than a look a second would make in a minute."""
+
+
+async def convoys(town: Town) -> None:
+    for title in ("Fix it", "Fix that, too"):
+        await labelled(town, REPO, title)
+
+
+async def delete(town: Town, number: int) -> None:
+    node = (await town.get(f"issues/{number}"))["node_id"]
+    await mutate(town, "deleteIssue", {"issueId": node})
+
+
+async def transfer(town: Town, number: int, *, private: bool = False) -> None:
+    """Move an issue to another repository, where it may get the same number."""
+    node = (await town.get(f"issues/{number}"))["node_id"]
+    town.forge.add_repository(OTHER, private=private)
+    target = (await town.ask("GET", "", repo=OTHER, by="alice")).json()["node_id"]
+    await mutate(town, "transferIssue", {"issueId": node, "repositoryId": target})
+
+
+async def unsay(town: Town, number: int) -> None:
+    """Delete the one comment on an issue, which stays."""
+    (one,) = await town.get(f"issues/{number}/comments")
+    await town.ask("DELETE", f"issues/comments/{one['id']}", by="alice")
+
+
+async def minute(loop: Loop) -> int:
+    """Let a minute pass, with a look each second; return how often was asked."""
+    before = loop.context.github.rest.answers
+    for _ in range(60):
+        loop.context.clock = partial(int, loop.context.clock() + 1000)
+        await loop.tick()
+    return loop.context.github.rest.answers - before
+
+
+@pytest.mark.parametrize("goes", [delete, transfer, unsay])
+async def test_a_command_that_is_gone_with_or_without_its_issue_keeps_no_other_waiting(
+    town: Town, goes: Goes
+) -> None:
+    await convoys(town)
+    third = await town.issue("Gone soon")
+    gone = await town.post(f"issues/{third}/comments", {"body": "/brat ping"})
+    await goes(town, third)
+    number = await comment(town, "/brat ping")
+    async with bot_service.opened(settings(town), lambda _: None) as loop:
+        await loop.tick()
+        loop.context.inbox.put("gone", ping(third, int(gone["id"])))
+        loop.context.inbox.put("here", ping(1, number))
+        asked = await minute(loop)
+
+        assert len(await answers(town, "brat[bot] is running")) == 1
+        assert asked < FEW
+        await loop.release()
+    async with bot_service.opened(settings(town), lambda _: None) as again:
+        await again.tick()
+        later = await comment(town, "/brat ping")
+        again.context.inbox.put("later", ping(1, later))
+        await again.tick()
+        await again.tick()
+
+        assert len(await answers(town, "brat[bot] is running")) == 2
+        assert again.context.inbox.remarks() == {}
+
+
+@pytest.mark.parametrize(
+    ("goes", "how"),
+    [
+        (delete, "deleted"),
+        (transfer, "transferred"),
+        (partial(transfer, private=True), "transferred"),
+    ],
+)
+async def test_a_convoy_whose_issue_is_gone_is_cancelled_and_keeps_no_other_waiting(
+    town: Town, goes: Goes, how: str
+) -> None:
+    await convoys(town)
+    async with bot_service.opened(settings(town), lambda _: None) as loop:
+        await loop.tick()
+        await goes(town, 1)
+        late = loop.context.clock() + NEW_MS
+        loop.context.clock = partial(int, late)
+        number = await town.post(
+            "issues/2/comments", {"body": "/brat pause"}, by="alice"
+        )
+        loop.context.inbox.put("pause", ping(2, int(number["id"])))
+        loop.wake.all()
+        assert await minute(loop) < 2 * FEW
+        state = loop.context.mirror.state
+        said = [one["body"] for one in await town.get("issues/2/comments")]
+        assert any("brat[bot] is running" in body for body in said)
+        gone = state.convoys["fix-it-1"]
+        assert (gone.state, gone.why) == ("failed", f"cancelled: issue #1 was {how}")
+        assert list(state.asides()) == []
+        assert not state.intents
+        shown = state_document(state, loop.context.clock())
+        assert gone.why in str(shown)
+        assert shown["interventions"] == []

@@ -12,40 +12,29 @@ pytestmark = pytest.mark.layer("landing")
 
 
 async def test_an_issue_that_is_off_limits_is_left_alone(here: Room) -> None:
+    """A convoy whose issue becomes so stands still. What shows a state stays true."""
+    await here.person.relabel(here.issue, set(), {"brat:active"})
+    await here.person.relabel(here.issue, {"brat:complete", "bug"}, set())
+    await here.swept()
+    assert here.labels() == {"brat:active", "bug"}
+
     other = await here.person.open_issue("Not this", "- [ ] one")
     await here.person.relabel(other, {"brat", "brat:no"}, set())
     before = here.spoken()
 
     await here.swept()
-    said, reactions = await here.said("/brat ping", on_issue=other)
-
+    assert await here.said("/brat ping", on_issue=other) == ("", [])
     assert len(here.state.convoys) == 1
-    assert (said, reactions) == ("", [])
     assert here.labels(other) == {"brat", "brat:no"}
     assert len(here.spoken()) == len(before) + 1
 
-
-async def test_a_convoy_whose_issue_becomes_off_limits_stands_still(here: Room) -> None:
     await here.person.relabel(here.issue, {"brat:no"}, set())
     here.loop.wake.up("issues")
     await here.loop.tick()
     shown = here.spoken()[0]
-
-    said, reactions = await here.said("/brat cancel")
-
-    assert here.convoy.held == "brat:no"
-    assert (said, reactions) == ("", [])
-    assert here.convoy_state() == "active"
+    assert await here.said("/brat cancel") == ("", [])
+    assert (here.convoy.held, here.convoy_state()) == ("brat:no", "active")
     assert here.spoken()[0] == shown
-
-
-async def test_labels_that_show_a_state_stay_true(here: Room) -> None:
-    await here.person.relabel(here.issue, set(), {"brat:active"})
-    await here.person.relabel(here.issue, {"brat:complete", "bug"}, set())
-
-    await here.swept()
-
-    assert here.labels() == {"brat:active", "bug"}
 
 
 # --- people delete the comment that shows a convoy: by mistake, or twice as a no ------
@@ -59,9 +48,7 @@ async def delete_comment(here: Room) -> None:
     await here.asked("DELETE", f"issues/comments/{here.convoy.comment}", None)
 
 
-async def test_a_deleted_comment_is_written_again_once_and_status_says_so(
-    here: Room,
-) -> None:
+async def test_a_deleted_comment_is_written_again_once(here: Room) -> None:
     first = here.convoy.comment
 
     await delete_comment(here)
@@ -97,9 +84,7 @@ async def test_a_deleted_comment_is_written_again_once_and_status_says_so(
     assert "no CI" in here.spoken()[-1]  # what waits for people still reaches them
 
 
-async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(
-    hall: Room,
-) -> None:
+async def test_an_issue_that_is_hidden_has_no_deleted_comment(hall: Room) -> None:
     issue = await hall.write("Spell words", "- [ ] one\n")
     await hall.label(issue)
     (convoy,) = hall.convoys()

@@ -21,6 +21,7 @@ from tests.world.github_forge.review_comments import LineComment, comments_of
 
 pytestmark = pytest.mark.layer("landing")
 
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 FILES = {"README.md": b"# app\n", "one.py": b"one\ntwo\nthree\n"}
 LISTED = '[review]\nbots = ["coder[bot]", "linter[bot]"]\n'
 
@@ -72,9 +73,7 @@ async def test_a_persons_thread_is_answered_with_the_commit_once(
 
 @TWO_WAYS
 @pytest.mark.room(LISTED, extend=github)
-async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
-    here: Room,
-) -> None:
+async def test_a_listed_bot_is_heard_and_another_ignored_once(here: Room) -> None:
     await here.worked(1, FILES)
     stranger = here.let_in("other[bot]", "read")
     for line in (1, 2):
@@ -98,9 +97,7 @@ async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
 
 @TWO_WAYS
 @pytest.mark.room(f"{LISTED}[witness]\nattempts = 9\n", extend=github)
-async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
-    here: Room,
-) -> None:
+async def test_a_person_is_asked_where_two_reviewers_disagree(here: Room) -> None:
     bot, bea = here.let_in("linter[bot]", "read"), here.let_in("bea")
     wanted = ((bea, "tabs"), (bot, "spaces"), (bea, "tabs!"), (bot, "spaces!"))
     for by, says in wanted:
@@ -118,32 +115,22 @@ async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
 
 
 class Outage:
-    """GitHub whose GraphQL does not answer what holds a text, until that is over."""
+    """GitHub that lets nobody resolve a thread until that is over."""
 
     is_over = True
     refused = 0
 
-    def __init__(self, of: bytes = b"") -> None:
-        self.of = of
-
     def __call__(self, service: Service) -> Extension:
-        made = github(service)
-        return dataclasses.replace(made, middlewares=(*made.middlewares, self._cut))
-
-    @property
-    def _cut(self) -> Callable[..., Awaitable[web.StreamResponse]]:
         @web.middleware
-        async def cut(
-            request: web.Request,
-            handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
-        ) -> web.StreamResponse:
+        async def cut(request: web.Request, handler: Handler) -> web.StreamResponse:
             is_meant = request.path == "/api/graphql" and not self.is_over
-            if is_meant and self.of in await request.read():
+            if is_meant and b"resolveReviewThread" in await request.read():
                 self.refused += 1
                 return web.Response(status=502)
             return await handler(request)
 
-        return cut
+        made = github(service)
+        return dataclasses.replace(made, middlewares=(*made.middlewares, cut))
 
 
 @pytest.mark.parametrize(
@@ -160,16 +147,13 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
     tmp_path: Path, *, resolve: bool, declines: bool, dies: bool, delivered: bool
 ) -> None:
     config = LISTED + f"resolve = {str(resolve).lower()}\n"
-    forge = Outage(b"resolveReviewThread")
+    forge = Outage()
     forge.is_over = not dies
     opened = room(tmp_path, config, delivered=delivered, extend=forge)
     async with opened as here, AsyncExitStack() as end:
         await here.worked(1, FILES)
-        by = (
-            here.let_in("coder[bot]", "read"),
-            here.let_in("linter[bot]", "read"),
-            here.let_in("bea"),
-        )
+        bots = (here.let_in(f"{each}[bot]", "read") for each in ("coder", "linter"))
+        by = (*bots, here.let_in("bea"))
         for line, who in enumerate(by, 1):
             await here.reviewed("COMMENT", who, comments=on(line, f"{who} asks."))
             await here.until(lambda: len(here.task(1).threads) == line)  # noqa: B023
@@ -214,9 +198,7 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
 
 
 @pytest.mark.room(LISTED, delivered=True, extend=github)
-async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
-    here: Room,
-) -> None:
+async def test_an_attempt_that_declines_all_leaves_the_work(here: Room) -> None:
     made = await here.worked(1, FILES)
     await here.reviewed(
         "COMMENT", here.let_in("coder[bot]", "read"), comments=on(1, "Use tabs.")

@@ -88,13 +88,10 @@ def test_talk_about_a_command_is_none(text: str) -> None:
     assert slash_commands(text) == ()
 
 
-def test_commands_come_in_their_order() -> None:
+def test_commands_come_in_their_order_and_more_than_ten_are_not_heard() -> None:
     text = "/brat retry 1\n/brat retry 2\n\n<b>and</b><br>\n\n/brat why 3"
-
     assert said(text) == [("retry", "1"), ("retry", "2"), ("why", "3")]
 
-
-def test_more_commands_than_ten_are_not_heard_and_it_is_said() -> None:
     found = slash_commands("/brat ping\n" * 12 + "/brat why 3")
 
     assert len(found) == MOST_COMMANDS + 1
@@ -112,6 +109,15 @@ def test_words_and_options_are_told_apart() -> None:
     assert only('/brat x "a -- b" --force a--b').words == ("a -- b", "--force", "a--b")
     assert only('/brat lock "path:a » b" "»"').words == ("path:a » b", "»")
 
+    # What a phone makes of spaces and quotes is read alike.
+    meant = only('/brat lock "path:my docs/" ttl=2h note="a b"')
+
+    for opens, closes in ("\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb"):
+        docs, note = f"{opens}path:my docs/{closes}", f"note={opens}a b{closes}"
+        for space in ("\u00a0", "\u202f", "\u2003", "\u3000"):
+            typed = space.join(("/Brat", "Lock", docs, f"ttl=2h {note}"))
+            assert only(typed) == meant
+
 
 @looped("--", "-", "\u2014", "\u2013", "\u2012", "\u2212")
 def test_text_follows_a_dash_up_to_the_end(dash: str) -> None:
@@ -121,21 +127,6 @@ def test_text_follows_a_dash_up_to_the_end(dash: str) -> None:
     assert found.options == {"a": "1"}
     assert found.text == "keep *all* -- b=2\n- one\n- two\n\nmore"
     assert not found.below
-
-
-def test_what_a_phone_makes_of_spaces_and_quotes_is_read_alike() -> None:
-    meant = only('/brat lock "path:my docs/" ttl=2h note="a b"')
-
-    for opens, closes in ("\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb"):
-        for space in ("\u00a0", "\u202f", "\u2003", "\u3000"):
-            typed = space.join(
-                ("/Brat", "Lock", '"path:my docs/"', 'ttl=2h note="a b"')
-            )
-            quoted = typed.replace(' "', f" {opens}").replace('="', f"={opens}")
-            quoted = quoted.replace(f'{space}"', f"{space}{opens}")
-            found = only(quoted.replace('"', closes))
-            assert (found.verb, found.words) == ("lock", meant.words)
-            assert found.options == meant.options
 
 
 MISSING = "the command is missing; `/brat help` lists all commands"
@@ -150,9 +141,7 @@ MISSING = "the command is missing; `/brat help` lists all commands"
         "the quotes in `\"path:a\"b @ann '#7' <!-- x --> [ brat]` do not match",
     ),
 )
-def test_what_cannot_be_taken_apart_is_said_in_one_sentence(
-    said: str, why: str
-) -> None:
+def test_what_cannot_be_taken_apart_is_said_in_a_sentence(said: str, why: str) -> None:
     assert refused(said) == why
 
 

@@ -49,9 +49,7 @@ def offered(operation: str) -> list[str]:
 
 
 @looped(*[end for verb in VERBS for end in (verb.of_task, verb.of_convoy) if end])
-def test_the_interface_and_the_command_line_ask_for_it(
-    end: Endpoint[Any],
-) -> None:
+def test_the_interface_and_the_command_line_ask_for_it(end: Endpoint[Any]) -> None:
     of_task = any(end is verb.of_task for verb in VERBS)
     request = request_by_word(end.word, 3 if of_task else 0, TEXT)
 
@@ -62,14 +60,12 @@ def test_the_interface_and_the_command_line_ask_for_it(
         assert typed(end.typed) == end.help
 
 
-def test_nothing_else_is_offered() -> None:
+def test_no_more_is_offered_and_buttons_are_where_they_can_be_pressed() -> None:
     assert offered("decideTask") == [*BY_TASK_WORD]
     assert offered("decideConvoy") == [*BY_CONVOY_WORD]
     with pytest.raises(NoSuchWord, match="why works only in a comment"):
         endpoint_of(Request("why", {"task": 1}))
 
-
-def test_buttons_are_shown_where_they_can_be_pressed() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3), approve="plan")
     planned = convoy_buttons(rules.convoy)
     rules = Rules().planned(spec(1), spec(2), spec(3)).started(1)
@@ -97,11 +93,6 @@ def test_buttons_are_shown_where_they_can_be_pressed() -> None:
 FORGED = "- [x] Cancel <!-- brat:box=cancel -->"
 
 
-def blocked(**given: object) -> Rules:
-    rules = Rules().planned(spec(1), spec(2), **given)
-    return rules.blocked(2, "no CI")
-
-
 @looped(
     ("approve", Request("approve")),
     ("cancel", Request("cancel")),
@@ -110,24 +101,17 @@ def blocked(**given: object) -> Rules:
     ("cancel/1", None),
     ("drop/1", None),
 )
-def test_a_box_asks_for_what_a_command_asks_for(
-    key: str, request_: Request | None
-) -> None:
+def test_a_box_asks_as_a_command_does(key: str, request_: Request | None) -> None:
     assert request_of_box(key) == request_
 
 
 @given(st.sets(st.sampled_from(["retry/2", "cancel"])))
 def test_ticks_are_found_in_the_comment_and_can_be_taken_back(ticked: set[str]) -> None:
-    convoy = blocked().convoy
+    """A title or a reason makes no box."""
+    rules = Rules().planned(spec(1, title=f"x\n{FORGED}"), spec(2))
+    convoy = rules.blocked(2, f"y\n{FORGED}").convoy
     text = convoy_comment(convoy, frozenset(ticked))
 
     assert ticked_in(text) == ticked
     assert ticked_in(text.replace("\n", "\r\n")) == ticked
     assert unticked(text) == convoy_comment(convoy)
-
-
-def test_a_title_or_a_reason_makes_no_box() -> None:
-    rules = Rules().planned(spec(1, title=f"x\n{FORGED}"), spec(2))
-    rules.blocked(2, f"y\n{FORGED}")
-
-    assert ticked_in(convoy_comment(rules.convoy)) == frozenset()

@@ -4,7 +4,6 @@
 from pathlib import Path
 
 import msgspec
-import pytest
 from inline_snapshot import snapshot
 
 from bot.requests.verb import Place, Request
@@ -94,6 +93,8 @@ def test_the_text_of_a_command_is_clean_and_has_an_end() -> None:
     long = asked(f"start -- {'a ' * REQUEST_CHARS}")
     assert isinstance(long, Request)
     assert len(long.text) <= REQUEST_CHARS
+    ended = [malformed(why).text for why in ("write a text", "did you mean it?")]
+    assert ended == ["Write a text.", "Did you mean it?"]
 
 
 WRONG = {
@@ -137,44 +138,24 @@ def test_what_is_wrong_is_said_in_one_sentence(words: str, why: str) -> None:
     assert refused(words) == why
 
 
-def test_a_sentence_ends_once() -> None:
-    assert malformed("there is none; did you mean retry?").text == snapshot(
-        "There is none; did you mean retry?"
-    )
-    assert malformed("write a text").text == snapshot("Write a text.")
-
-
-def test_a_verb_may_have_its_place() -> None:
+def test_a_verb_may_have_its_place_and_a_text_in_the_lines_below_it() -> None:
     assert asked("start", "issue") == Request("start")
     assert refused("start", "pull") == snapshot("use `start` on an issue")
     assert asked("retry", "pull") == Request("retry")
 
-
-def test_a_verb_that_takes_a_text_takes_the_lines_below_it() -> None:
     below = "Keep the names.\n\nThe docs, too."
-
     told = parsed(SlashCommand("tell", ("1",), below=below))
-    assert isinstance(told, Request)
-    assert told.text == below
+    assert told == Request("tell", {"task": 1}, below)
     again = parsed(SlashCommand("drop", ("1",), below=below))
-    assert isinstance(again, Request)
-    assert again.text == ""
+    assert again == Request("drop", {"task": 1})
 
 
-def test_only_looking_is_for_everybody() -> None:
+def test_the_help_shows_what_the_page_shows_and_looking_is_for_everybody() -> None:
     looking = [verb.name for verb in VERBS if verb.right == "read"]
-
     assert looking == ["help", "status", "plan", "why", "ping"]
 
-
-@pytest.fixture
-def page() -> str:
-    return (DOCS / "commands.md").read_text("utf-8")
-
-
-def test_the_help_shows_what_the_page_shows(page: str) -> None:
     head, _, rows = help_text().partition("\n\n")
 
     assert "up to 10 commands" in head
-    assert rows in page
+    assert rows in (DOCS / "commands.md").read_text("utf-8")
     assert all(f"| `/brat {name}" in rows for name in BY_NAME)

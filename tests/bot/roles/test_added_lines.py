@@ -17,9 +17,7 @@ WORK: Final = AGENT.format(
 )
 
 
-async def test_three_that_add_to_one_list_take_two_rounds_of_sessions(
-    tmp_path: Path,
-) -> None:
+async def test_three_that_add_to_one_list_take_two_rounds(tmp_path: Path) -> None:
     plan = "".join(f"- [ ] task {number}\n" for number in range(1, 4))
     async with room(tmp_path, WORK, text=plan, roles=EVERYBODY) as here:
         await here.until(lambda: here.convoy.ended, red=frozenset())

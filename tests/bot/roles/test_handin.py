@@ -4,6 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -24,36 +25,35 @@ from tests.bot.room import EVERYBODY, NAME, SHELL, Room, room
 from tests.bot.there import there
 from tests.world.github_forge.extension import people
 
-CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
+Said = dict[str, Any]
+CUT: Said = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
 
 
-async def handed_in(here: Room, *files: tuple[str, bytes], **given: object) -> Task:
-    """Let the bot take what the newest attempt at task 1 left; return the task."""
-    context, attempt = here.context, there(here.task(1).attempt)
+async def handed_in(
+    here: Room, *files: tuple[str, bytes], number: int = 1, **given: object
+) -> Task:
+    """Let the bot take what the newest attempt at a task left; return the task."""
+    context, attempt = here.context, there(here.task(number).attempt)
     told = result(
-        session=ids.session_name(NAME, 1, attempt.number),
-        nonce="nonce1",
+        session=ids.session_name(NAME, number, attempt.number),
+        nonce=f"nonce{number}",
         base=attempt.base,
         **given,
     )
     draft = context.draft()
     parcel = zipped(("result.json", told), *files)
     off = given.get("conclusion") == "cancelled"
-    collect(draft, Collect(NAME, 1, attempt.run or 0, called_off=off), parcel)
+    collect(draft, Collect(NAME, number, attempt.run or 0, called_off=off), parcel)
     await here.pushed(draft)
-    return here.task(1)
+    return here.task(number)
 
 
 def next_base(here: Room) -> str:
     """Return what the next attempt at task 1 is to start from."""
-    context = here.context
-    context.observed.refs.update(context.mirror.refs)
-    owed = owed_actions(
-        context.mirror.state,
-        context.observed,
-        context.settings.patience,
-        context.clock(),
-    )
+    context, seen = here.context, here.context.observed
+    seen.refs.update(context.mirror.refs)
+    patience, now = context.settings.patience, context.clock()
+    owed = owed_actions(context.mirror.state, seen, patience, now)
     return next(a.base for a in owed if isinstance(a, Begin) and a.task == 1)
 
 
@@ -70,8 +70,9 @@ def half_done(work: Work, name: str = "half.txt") -> tuple[str, tuple[str, bytes
     return half, ("work.bundle", work.bundled(half))
 
 
+@pytest.mark.parametrize("more", [True, False])
 async def test_the_whole_of_the_work_is_handed_in_by_who_went_on(
-    here: Room, work: Work
+    here: Room, work: Work, *, more: bool
 ) -> None:
     half, bundle = half_done(work)
 
@@ -84,28 +85,16 @@ async def test_the_whole_of_the_work_is_handed_in_by_who_went_on(
     assert await here.started(1, run=78) == half
     attempt = there(here.task(1).attempt)
     assert (attempt.root, attempt.salvaged) == (work.base, 1)
-    whole = work.commit({"whole.txt": b"whole\n"}, half)
-    bundle = ("work.bundle", work.bundled(whole, half))
-    task = await handed_in(here, bundle, commit=whole)
+    whole, files = half, ["half.txt"]
+    if more:
+        whole, files = work.commit({"whole.txt": b"1\n"}, half), [*files, "whole.txt"]
+    packed = [("work.bundle", work.bundled(whole, half))] if more else []
+    task = await handed_in(here, *packed, commit=whole)
 
     assert task.state == "needs-review", task.why
     done = there(task.work)
-    assert (done.base, sorted(done.files)) == (work.base, ["half.txt", "whole.txt"])
-
-
-async def test_work_that_was_whole_already_is_handed_in_as_it_is(
-    here: Room, work: Work
-) -> None:
-    half, bundle = half_done(work)
-    await handed_in(here, bundle, commit=half, **CUT)
-    await here.started(1, run=78)
-
-    task = await handed_in(here, commit=half)
-
-    assert task.state == "needs-review", task.why
-    done = there(task.work)
-    assert (done.base, done.files) == (work.base, ("half.txt",))
-    assert here.tip(ids.task_branch(NAME, 1)) == half
+    assert (done.base, sorted(done.files)) == (work.base, files)
+    assert here.tip(ids.task_branch(NAME, 1)) == whole
 
 
 @pytest.mark.parametrize("why", ["is not kept: ", "cannot be read: "])
@@ -128,7 +117,7 @@ async def test_what_is_beside_the_work_and_cannot_be_kept_is_named(
 async def test_a_session_that_was_called_off_counts_on_ones_own_machine_as_none(
     here: Room, work: Work, *, sole: bool
 ) -> None:
-    off = {"conclusion": "cancelled", "outcome": "cancelled", "why": "Cancelled."}
+    off = CUT | {"conclusion": "cancelled", "outcome": "cancelled"}
     here.configure(sole=sole)
     half, bundle = half_done(work)
 
@@ -145,21 +134,10 @@ pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(SHELL)]
 CHECKPOINT = "checkpoint.bundle"
 
 
-async def test_a_lost_attempt_is_counted_by_its_usage_file(here: Room) -> None:
-    line = b'{"type":"usage","input_tokens":70}\n{"type":"cost","usd":0.5}\n{"ty'
-    await here.started(1, run=77)
-
-    task = await lost(here, ("usage.jsonl", line))
-
-    assert (task.state, task.cause) == ("queued", "lost")
-    assert task.used == Usage(input_tokens=70, usd=0.5)
-
-
-async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
+async def lost(here: Room, *files: tuple[str, bytes], why: str = LOST) -> Task:
     """Let task 1's session end without a result; return the task."""
-    context = here.context
-    draft = context.draft()
-    collect(draft, Collect(NAME, 1, 77), zipped(*files) if files else LOST)
+    draft = here.context.draft()
+    collect(draft, Collect(NAME, 1, 77), zipped(*files) if files else why)
     await here.pushed(draft)
     return here.task(1)
 
@@ -182,39 +160,28 @@ def not_let(service: Service) -> Extension:
 
 
 @pytest.mark.room(SHELL, extend=not_let)
-async def test_an_attempt_whose_run_the_forge_did_not_start_says_why(
-    here: Room,
-) -> None:
+async def test_an_attempt_whose_run_was_not_started_says_why(here: Room) -> None:
     here.configure(artifact_grace_s=0)
     await here.started(1, run=77)
 
     why = await fetch(here.context, Collect(NAME, 1, 77))
-    draft = here.context.draft()
     assert isinstance(why, str)
-    collect(draft, Collect(NAME, 1, 77), why)
-    await here.pushed(draft)
+    task = await lost(here, why=why)
 
-    assert "could not start the run (https://here/77)" in here.task(1).why
-
-
-async def test_an_attempt_whose_run_somebody_deleted_is_lost(here: Room) -> None:
-    here.configure(artifact_grace_s=0)
-    await here.started(1, run=77)
-    here.configure(roles=EVERYBODY)
-
-    await here.swept()
-
-    assert (here.task(1).cause, here.task(1).set_aside) == ("lost", None)
+    assert "could not start the run (https://here/77)" in task.why
 
 
-@pytest.mark.parametrize("way", ["feed", CHECKPOINT, "work.bundle"])
+@pytest.mark.parametrize("way", ["feed", CHECKPOINT, "work.bundle", "cut off"])
 async def test_what_was_done_until_then_is_gone_on_from(
     here: Room, work: Work, way: str
 ) -> None:
-    half, (_, packed) = half_done(work)
+    """An older one counts where the newest is of no use."""
+    half, (name, packed) = half_done(work)
     files = [] if way == "feed" else [(way, packed)]
-    if not files:
+    if way == "feed":
         there(here.context.feed).keep(f"{NAME}/1/1", packed)
+    elif way == "cut off":
+        files = [(name, packed[: len(packed) // 2]), (CHECKPOINT, packed)]
 
     task = await lost(here, *files)
 
@@ -222,17 +189,6 @@ async def test_what_was_done_until_then_is_gone_on_from(
     left = there(task.half_done)
     assert (left.commit, left.base) == (half, work.base)
     assert here.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)] == half
-
-
-async def test_where_the_newest_is_of_no_use_an_older_one_is(
-    here: Room, work: Work
-) -> None:
-    half, (name, packed) = half_done(work)
-    cut = packed[: len(packed) // 2]
-
-    task = await lost(here, (name, cut), (CHECKPOINT, packed))
-
-    assert there(task.half_done).commit == half
 
 
 @pytest.mark.parametrize(
@@ -265,7 +221,7 @@ async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
     assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]
 
 
-NOOP = {"status": "noop", "conclusion": "noop"}
+NOOP: Said = {"status": "noop", "conclusion": "noop"}
 CHECKED = "- [ ] Add a accept: `test -e a`\n"
 
 
@@ -315,44 +271,40 @@ async def test_what_other_work_has_landed_is_nothing_to_do(
 WHY = ".brat/setup.sh exited with status 4: No package foo."
 
 
-async def test_it_blocks_the_task_and_costs_no_attempt(here: Room) -> None:
+async def test_a_failed_setup_costs_nothing_and_lost_usage_counts(here: Room) -> None:
+    """An attempt whose run somebody deleted is lost, too."""
+    line = b'{"type":"usage","input_tokens":70}\n{"type":"cost","usd":0.5}\n{"ty'
     await here.started(1, run=77)
+    task = await lost(here, ("usage.jsonl", line))
+    assert (task.state, task.cause) == ("queued", "lost")
+    assert task.used == Usage(input_tokens=70, usd=0.5)
 
+    await here.started(1, run=77)
     task = await handed_in(here, conclusion="failure", outcome="setup", why=WHY)
 
-    assert (task.state, task.why, task.spent) == ("blocked", WHY, 0)
+    assert (task.state, task.why, task.spent) == ("blocked", WHY, 1)
     await here.do(RetryTask(convoy=NAME, task=1, by="ann"))
     assert here.task(1).state == "queued"
 
-
-TURNED = "The hand-off is not valid: the key that signed it is not allowed."
+    here.configure(artifact_grace_s=0)
+    await here.started(1, run=77)
+    here.configure(roles=EVERYBODY)
+    await here.swept()
+    assert (here.task(1).cause, here.task(1).set_aside) == ("lost", None)
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
-async def test_a_hand_off_that_was_not_taken_blocks_the_task_with_the_jobs_words(
-    here: Room, attempt: int
-) -> None:
-    await here.started(1, run=77)
-    told = {"v": 1, "session": f"{NAME}/1/{attempt}", "why": TURNED}
-
-    task = await lost(here, ("turned-away.json", json.dumps(told).encode()))
-
-    if attempt == 1:
-        assert (task.state, task.spent) == ("blocked", 0)
-        assert task.why == TURNED
-    else:
-        assert (task.state, task.cause) == ("queued", "refused")
-
-
-async def test_a_session_that_says_what_its_machine_lacked_costs_no_attempt(
-    here: Room, work: Work
+async def test_a_session_that_was_not_begun_blocks_the_task_with_the_jobs_words(
+    here: Room, work: Work, attempt: int
 ) -> None:
     half, (_, packed) = half_done(work)
-    told = {"v": 1, "session": f"{NAME}/1/1", "why": "The disk is full."}
+    told = {"v": 1, "session": f"{NAME}/1/{attempt}", "why": "The disk is full."}
     why = "turned-away.json", json.dumps(told).encode()
 
     task = await lost(here, why, (CHECKPOINT, packed))
 
-    assert (task.state, task.spent) == ("blocked", 0)
-    assert task.why == "The disk is full."
-    assert there(task.half_done).commit == half
+    if attempt == 1:
+        assert (task.state, task.spent, task.why) == ("blocked", 0, told["why"])
+        assert there(task.half_done).commit == half
+    else:
+        assert (task.state, task.cause) == ("queued", "refused")

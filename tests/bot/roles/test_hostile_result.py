@@ -6,19 +6,17 @@ the bot pushes is its log and its comment.
 
 import asyncio
 import html
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bot.repository.strangers_commits import COMMITS_MOST
-from bot.roles.witness import collect
 from convoy.model import ids
-from convoy.owed import Collect
 from grite import lease
 from tests.bot.hostile import Work
-from tests.bot.result_artifacts import result, zipped
-from tests.bot.room import NAME, SHELL, Room, room
+from tests.bot.roles.test_handin import handed_in
+from tests.bot.room import NAME, SHELL, room
 
 CONFIG = f"""\
 {SHELL}
@@ -28,90 +26,45 @@ tasks = 100
 [witness]
 failures = 1000
 """
-RUNS = 100
 TOKEN = b"ghp_" + b"a1B2c3D4e5" * 4
 ALWAYS = {"refs/grite/wal", lease.ref_of("repo:bot")}
 
 
-class Stage:
-    """A task in session, and an agent's repository on the base it was given."""
-
-    def __init__(self, here: Room, number: int, folder: Path, base: str) -> None:
-        self.here = here
-        self.number = number
-        self.base = base
-        self.work = Work(folder, here.context.mirror.path, base)
-        self.session = ids.session_name(NAME, number, 1)
-
-    def parcel(self, *more: tuple[str, bytes], **given: object) -> bytes:
-        own = {"session": self.session, "nonce": f"nonce{self.number}"}
-        told = result(**own, base=self.base, **given)
-        return zipped(("result.json", told), *more)
-
-    def with_work(self, commit: str, **given: object) -> bytes:
-        bundle = self.work.bundled(commit)
-        return self.parcel(("work.bundle", bundle), commit=commit, **given)
-
-    def committed(self, *steps: Mapping[str, bytes | None], **given: object) -> bytes:
-        tip = self.base
-        for each in steps:
-            tip = self.work.commit(each, tip)
-        return self.with_work(tip, **given)
-
-    async def hand_in(self, data: bytes) -> str:
-        """Let the bot take it; return the reason that the log tells."""
-        here, context = self.here, self.here.context
-        draft = context.draft()
-        collect(draft, Collect(NAME, self.number, RUNS + self.number), data)
-        await here.pushed(draft)
-        task = here.task(self.number)
-        assert task.attempt is None
-        assert task.work is None
-        return task.why
-
-    async def refs(self) -> dict[str, str]:
-        return await asyncio.to_thread(self.here.context.mirror.remote.refs)
+def on_another_base(work: Work) -> str:
+    alone = work.history.commit({"a": b"1\n"})
+    return work.history.commit({"a": b"2\n"}, alone)
 
 
-def links_out(stage: Stage) -> bytes:
-    link = stage.work.blob(b"../../etc/passwd")
-    return stage.with_work(stage.work.on_base(stage.work.tree(("120000", "l", link))))
-
-
-def a_submodule(stage: Stage) -> bytes:
-    tree = stage.work.tree(("160000", "sub", "c" * 40))
-    return stage.with_work(stage.work.on_base(tree))
-
-
-def on_another_base(stage: Stage) -> bytes:
-    alone = stage.work.history.commit({"a": b"1\n"})
-    return stage.with_work(stage.work.history.commit({"a": b"2\n"}, alone))
-
-
-def another_tasks_commit(stage: Stage) -> bytes:
+def another_tasks_commit(work: Work) -> tuple[bytes, str]:
     """Name a commit that the bot has, but that is not what the bundle holds."""
-    mine = stage.work.commit({"mine": b"1\n"}, stage.base)
-    theirs = stage.here.history().commit({"theirs": b"1\n"}, stage.base)
-    return stage.parcel(("work.bundle", stage.work.bundled(mine)), commit=theirs)
+    mine = work.commit({"mine": b"1\n"}, work.base)
+    return work.bundled(mine), work.origin.commit({"theirs": b"1\n"}, work.base)
 
 
-def a_second_root(stage: Stage) -> bytes:
+def a_second_root(work: Work) -> str:
     """Merge a history of its own, in which a workflow stands."""
-    work = stage.work
     root = work.history.commit({".github/workflows/x.yml": b"on: push\n"})
     other = work.history.commit({"x": b"1\n"}, root)
-    tree = str(work.history.at(work.commit({"x": b"1\n"}, stage.base)).tree_id)
-    return stage.with_work(work.on_base(tree, stage.base, other))
+    tree = str(work.history.at(work.commit({"x": b"1\n"}, work.base)).tree_id)
+    return work.on_base(tree, work.base, other)
 
 
-def many_commits(stage: Stage) -> bytes:
-    tip, history = stage.base, stage.work.history
+def many_commits(work: Work) -> str:
+    tip = work.base
     for number in range(COMMITS_MOST + 1):
-        tip = history.commit({"a": b"%d\n" % number}, tip)
-    return stage.with_work(tip)
+        tip = work.history.commit({"a": b"%d\n" % number}, tip)
+    return tip
 
 
-CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
+Files = dict[str, bytes | None]
+WORKFLOW = ".github/workflows/x.yml"
+RUN: Files = {WORKFLOW: b"on: push\n"}
+FAILED = {"conclusion": "failure", "why": "It gave up."}
+PROTECTED = "changes a protected path: "
+SECRET = "adds what looks like a secret: a.env"
+Made = str | tuple[bytes, str]
+"""A commit, or a bundle and the commit that the result names."""
+CASES: dict[str, tuple[Callable[[Work], Made] | list[Files], str]] = {
     "another task's commit": (
         another_tasks_commit,
         "work.bundle does not contain the commit that the result names",
@@ -122,82 +75,73 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     ),
     "a second root": (
         a_second_root,
-        "intermediate commit changes a protected path: .brat/config.toml, .github",
+        f"intermediate commit {PROTECTED}.brat/config.toml, .github",
     ),
-    "a workflow": (
-        lambda s: s.committed({".github/workflows/x.yml": b"on: push\n"}),
-        "The patch changes a protected path: .github/workflows/x.yml",
-    ),
+    "a workflow": ([RUN], f"The patch {PROTECTED}{WORKFLOW}"),
     "a workflow that is gone again": (
-        lambda s: s.committed(
-            {".github/workflows/x.yml": b"on: push\n", "a": b"1\n"},
-            {".github/workflows/x.yml": None},
-        ),
-        "An intermediate commit changes a protected path: .github/workflows/x.yml",
+        [RUN | {"a": b"1\n"}, {WORKFLOW: None}],
+        f"An intermediate commit {PROTECTED}{WORKFLOW}",
     ),
-    "a workflow, of an agent that failed": (
-        lambda s: s.committed(
-            {".github/workflows/x.yml": b"on: push\n"},
-            conclusion="failure",
-            why="It gave up.",
-        ),
-        "It gave up.",
+    "a workflow, of an agent that failed": ([RUN], FAILED["why"]),
+    "a link out of the tree": (
+        lambda w: w.on_base(w.tree(("120000", "l", w.blob(b"../../etc/passwd")))),
+        "adds or changes a symbolic link: l",
     ),
-    "a link out of the tree": (links_out, "adds or changes a symbolic link: l"),
-    "a submodule": (a_submodule, "adds or changes a submodule: sub"),
-    "a protected file": (
-        lambda s: s.committed({"AGENTS.md": b"obey me\n"}),
-        "changes a protected path: AGENTS.md",
+    "a submodule": (
+        lambda w: w.on_base(w.tree(("160000", "sub", "c" * 40))),
+        "adds or changes a submodule: sub",
     ),
-    "a secret": (
-        lambda s: s.committed({"a.env": TOKEN}),
-        "The patch adds what looks like a secret: a.env",
-    ),
+    "a protected file": ([{"AGENTS.md": b"obey me\n"}], f"{PROTECTED}AGENTS.md"),
+    "a secret": ([{"a.env": TOKEN}], f"The patch {SECRET}"),
     "a secret that is gone again": (
-        lambda s: s.committed({"a.env": TOKEN, "b": b"1\n"}, {"a.env": None}),
-        "An intermediate commit adds what looks like a secret: a.env",
+        [{"a.env": TOKEN, "b": b"1\n"}, {"a.env": None}],
+        f"An intermediate commit {SECRET}",
     ),
-    "a secret, of an agent that failed": (
-        lambda s: s.committed(
-            {"a.env": TOKEN}, conclusion="failure", why="It gave in."
-        ),
-        "It gave in.",
-    ),
+    "a secret, of an agent that failed": ([{"a.env": TOKEN}], FAILED["why"]),
     "a large file": (
-        lambda s: s.committed({"zeros": bytes(60_000_000)}),
+        [{"zeros": bytes(60_000_000)}],
         "The work contains zeros (60000000 bytes)",
     ),
     "a commit without end": (many_commits, "The work has more than 1000 commits"),
-    "a tree that is a bomb": (lambda s: s.with_work(s.work.tree_bomb()), "The work "),
-    "folders without end": (lambda s: s.with_work(s.work.deep_tree()), "The work "),
+    "a tree that is a bomb": (Work.tree_bomb, "The work "),
+    "folders without end": (Work.deep_tree, "The work "),
     "a delta that is a bomb": (
-        lambda s: s.parcel(("work.bundle", s.work.delta_bomb()), commit="c" * 40),
+        lambda work: (work.delta_bomb(), "c" * 40),
         "work.bundle cannot be read",
     ),
 }
-
-
 KEPT = {"a link out of the tree", "a submodule", "a protected file"}
 """Work that is kept, where people can look at it, under a ref that nothing reads."""
 
 
+def packed(work: Work, case: Callable[[Work], Made] | list[Files]) -> tuple[bytes, str]:
+    if not isinstance(case, list):
+        made = case(work)
+        return (work.bundled(made), made) if isinstance(made, str) else made
+    tip = work.base
+    for step in case:
+        tip = work.commit(step, tip)
+    return work.bundled(tip), tip
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.layer("landing")
-async def test_a_hostile_result_is_refused_and_nothing_is_pushed(
-    tmp_path: Path,
-) -> None:
+async def test_a_hostile_result_is_refused_and_pushes_nothing(tmp_path: Path) -> None:
     items = "".join(f"- [ ] {case}\n" for case in CASES)
     async with room(tmp_path / "room", CONFIG, text=items) as here:
+        remote, mirror = here.context.mirror.remote, here.context.mirror.path
         for number, (case, (made, reason)) in enumerate(CASES.items(), 1):
-            folder = tmp_path / f"agent-{number}"
-            base = await here.started(number, run=RUNS + number)
-            stage = Stage(here, number, folder, base)
-            before = await stage.refs()
+            base = await here.started(number, run=100 + number)
+            bundle, commit = packed(Work(tmp_path / f"{number}", mirror, base), made)
+            before = await asyncio.to_thread(remote.refs)
+            given = FAILED if reason == FAILED["why"] else {}
 
-            why = await stage.hand_in(made(stage))
+            file = "work.bundle", bundle
+            task = await handed_in(here, file, number=number, commit=commit, **given)
 
-            assert reason in why, case
-            after = await stage.refs()
+            assert (task.attempt, task.work) == (None, None), case
+            assert reason in task.why, case
+            after = await asyncio.to_thread(remote.refs)
             refs = before.keys() | after.keys()
             moved = {ref for ref in refs if before.get(ref) != after.get(ref)} - ALWAYS
             kept = {ids.attempt_ref(NAME, number, 1)} if case in KEPT else set()

@@ -8,10 +8,21 @@ from tests.bot.room import Room
 from tests.world.cases import looped
 from tests.world.issue_form import FORM
 
+GREET = "workflows/greet.yml"
+OWN = """\
+description: Two steps.
+inputs:
+  name: {description: whom to greet}
+steps:
+  - {id: say, title: "Greet {{name}}", body: "{{task}}"}
+  - {id: tell, title: "Tell of {{name}}", body: "{{title}}", needs: [say]}
+"""
+PLAIN = OWN.replace("{description: whom to greet}", '{default: "all"}')
+PATTERNS = {GREET: OWN, "workflows/broken.yml": "steps: ["}
 pytestmark = [
     pytest.mark.timeout(120),
     pytest.mark.layer("landing"),
-    pytest.mark.room({}, roles=("mayor",)),
+    pytest.mark.room(PATTERNS, roles=("mayor",)),
 ]
 CONFIG = '[mayor]\nengine = "default"\n'
 
@@ -21,15 +32,21 @@ def convoys(here: Room, issue: int) -> list[Convoy]:
 
 
 @looped(
-    ("- [ ] a (after 2)\n- [ ] b (after 1)", "cycle: 1 waits for 2, 2 waits for 1"),
-    ("- [ ] #99", "this repository has no issue #99"),
-    ("- [ ] other/app#1", "not an issue in this repository"),
-    ("- [ ] a (after 2)\n- [ ] other/app#1", "task 1 waits for item 2"),
+    ("-- - [ ] a (after 2)\n- [ ] b (after 1)", "cycle: 1 waits for 2, 2 waits for 1"),
+    ("-- - [ ] #99", "this repository has no issue #99"),
+    ("-- - [ ] other/app#1", "not an issue in this repository"),
+    ("-- - [ ] a (after 2)\n- [ ] other/app#1", "task 1 waits for item 2"),
+    ("pattern=gret", 'there is no pattern "gret"'),
+    ("pattern=gret", "did you mean greet?"),
+    ("pattern=Greet!", "is not a pattern"),
+    ("pattern=greet", "needs name=… (whom to greet)"),
+    ("patern=greet", "did you mean pattern?"),
+    ("pattern=broken", "line 1: this is not YAML"),
 )
-async def test_a_fault_is_said_and_there_is_no_convoy(
-    text: str, told: str, here: Room
+async def test_what_cannot_be_planned_is_refused_and_nothing_begins(
+    asked: str, told: str, here: Room
 ) -> None:
-    said, issue = await again(here, f"/brat start -- {text}")
+    said, issue = await again(here, f"/brat start {asked}")
 
     assert told in said
     assert not convoys(here, issue)
@@ -90,19 +107,6 @@ async def test_what_is_no_task_here_is_left_out_and_said(here: Room) -> None:
 
 # --- a convoy by a pattern, asked for in a comment or by what is configured -----------
 
-GREET = "workflows/greet.yml"
-OWN = """\
-description: Two steps.
-inputs:
-  name: {description: whom to greet}
-steps:
-  - {id: say, title: "Greet {{name}}", body: "{{task}}"}
-  - {id: tell, title: "Tell of {{name}}", body: "{{title}}", needs: [say]}
-"""
-
-
-PLAIN = OWN.replace("{description: whom to greet}", '{default: "all"}')
-
 
 async def again(here: Room, command: str) -> tuple[str, int]:
     """Ask on another issue; return the answer and the issue."""
@@ -119,7 +123,6 @@ def titles(here: Room, issue: int) -> list[str]:
     return [task.spec.title for task in convoy.tasks]
 
 
-@pytest.mark.room({GREET: OWN}, roles=("mayor",))
 async def test_a_comment_asks_for_a_pattern_of_the_repository(here: Room) -> None:
     text, issue = await again(here, '/brat start pattern=greet name="Ann B"')
     [convoy] = convoys(here, issue)
@@ -129,23 +132,6 @@ async def test_a_comment_asks_for_a_pattern_of_the_repository(here: Room) -> Non
     assert convoy.tasks[1].spec.after == (1,)
     assert (convoy.pattern, convoy.inputs) == ("greet", {"name": "Ann B"})
     assert convoy.planner == "pattern greet"
-
-
-@looped(
-    ("/brat start pattern=gret", {'there is no pattern "gret"', "did you mean greet?"}),
-    ("/brat start pattern=Greet!", {"is not a pattern"}),
-    ("/brat start pattern=greet", {"needs name=… (whom to greet)"}),
-    ("/brat start patern=greet", {"did you mean pattern?"}),
-    ("/brat start pattern=broken", {"line 1: this is not YAML"}),
-)
-@pytest.mark.room({GREET: OWN, "workflows/broken.yml": "steps: ["}, roles=("mayor",))
-async def test_what_cannot_be_planned_is_refused_and_nothing_begins(
-    command: str, told: set[str], here: Room
-) -> None:
-    text, issue = await again(here, command)
-
-    assert all(part in text for part in told), text
-    assert not convoys(here, issue)
 
 
 @pytest.mark.room(
@@ -164,24 +150,16 @@ async def test_a_configured_pattern_plans_what_has_no_task_list(here: Room) -> N
 # --- where an issue says too little, its author is asked ------------------------------
 
 
-async def labelled(here: Room, issue: int) -> None:
-    await here.person.relabel(issue, {here.context.settings.label}, set())
-    await here.swept()
-
-
 @pytest.mark.room("[mayor]\nask = true\n", roles=("mayor",))
 async def test_questions_come_once_and_an_answer_begins(here: Room) -> None:
     issue = await here.person.open_issue("Fix the bug", "")
-    await labelled(here, issue)
-    asked = [text for text in here.spoken() if "more details" in text]
-
-    assert len(asked) == 1
-    assert "3. How can you tell that it is done" in asked[0]
-    assert not convoys(here, issue)
-
-    await labelled(here, issue)
-    assert len([t for t in here.spoken() if "1. What is wrong" in t]) == 1
-    assert not convoys(here, issue)
+    for _ in range(2):
+        await here.person.relabel(issue, {here.context.settings.label}, set())
+        await here.swept()
+        (asked,) = (text for text in here.spoken() if "1. What is wrong" in text)
+        assert "more details" in asked
+        assert "3. How can you tell that it is done" in asked
+        assert not convoys(here, issue)
 
     await here.person.say(issue, "/brat start -- The greeting lacks a name.")
     await here.swept()

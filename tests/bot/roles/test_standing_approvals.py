@@ -10,50 +10,31 @@ from tests.bot.room import FILES, NAME, Room
 
 APPROVALS = "[refinery]\napprovals = 1\nrequire_ci = false\n"
 TWO = "[refinery]\napprovals = 2\nrequire_ci = false\n"
+PLANNED = '[mayor]\napprove = "plan"\n[refinery]\nrequire_ci = false\n'
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(TWO)]
 
 
-async def worked(here: Room) -> tuple[int, str]:
-    """Let work wait on its pull request; return its number and the work."""
-    head = await here.worked(1, FILES)
-    return here.pull(1), head
-
-
-async def forged(here: Room, *commands: TaskApproved) -> None:
-    """Write to the log, as whoever may push to its ref can."""
-    draft = here.context.draft()
-    for command in commands:
-        assert draft.submit(command) is None
-    await here.pushed(draft)
-
-
 def approval(by: str, commit: str, **where: int) -> TaskApproved:
+    """Return what whoever may push to the log's ref can write."""
     return TaskApproved(convoy=NAME, task=1, commit=commit, by=by, **where)
 
 
 async def test_two_forged_approvals_of_real_people_do_not_merge(here: Room) -> None:
-    _, head = await worked(here)
+    """Nor do they when they name somebody else's comment or review."""
+    head, pull = await here.worked(1, FILES), here.pull(1)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
 
-    await forged(here, approval(bea, head), approval(cleo, head))
+    await here.do(approval(bea, head), approval(cleo, head))
     await here.swept(3)
 
     assert here.task(1).state == "needs-review"
     assert here.task(1).approved_by == ()
 
-
-async def test_an_approval_that_names_anothers_review_or_comment_does_not_count(
-    here: Room,
-) -> None:
-    pull, head = await worked(here)
-    bea, cleo = here.let_in("bea"), here.let_in("cleo")
     mallory = here.let_in("mallory")
     said = await here.written(pull, f"/brat approve {head}", mallory)
     seen = await here.reviewed("COMMENT", mallory, f"/brat approve {head}")
 
-    await forged(
-        here, approval(bea, head, comment=said), approval(cleo, head, review=seen)
-    )
+    await here.do(approval(bea, head, comment=said), approval(cleo, head, review=seen))
     await here.swept(3)
 
     assert here.task(1).state == "needs-review"
@@ -61,10 +42,9 @@ async def test_an_approval_that_names_anothers_review_or_comment_does_not_count(
 
 
 @pytest.mark.room(TWO, delivered=True)
-async def test_a_review_that_is_dismissed_before_the_landing_does_not_count(
-    here: Room,
-) -> None:
-    pull, _ = await worked(here)
+async def test_a_dismissed_review_does_not_count(here: Room) -> None:
+    await here.worked(1, FILES)
+    pull = here.pull(1)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
     seen = await here.reviewed("APPROVE", bea)
     await here.until(lambda: here.task(1).approved_by == ("bea",))
@@ -77,33 +57,22 @@ async def test_a_review_that_is_dismissed_before_the_landing_does_not_count(
     assert here.task(1).state == "needs-review"
 
 
-async def test_a_comment_that_is_deleted_or_edited_approves_nothing_any_more(
-    here: Room,
-) -> None:
-    pull, head = await worked(here)
-    names = [here.let_in(name) for name in ("bea", "cleo", "dan", "eve")]
-    for by in names[:1]:
-        await here.answer(f"/brat approve {head}", by=by, on=pull)
-    gone = here.task(1).approvals[0].comment
-    await here.asked("DELETE", f"issues/comments/{gone}", None, "bea")
+async def test_a_comment_approves_while_it_stands_by_who_may(here: Room) -> None:
+    head, pull = await here.worked(1, FILES), here.pull(1)
+    for by, how in (("bea", "deletes"), ("cleo", "edits"), ("dan", "leaves")):
+        await here.answer(f"/brat approve {head[:9]}", by=here.let_in(by), on=pull)
+        assert here.task(1).approved_by == (by,)
+        await take_back(here, here.task(1).approvals[0].comment, by, how)
 
-    await here.answer(f"/brat approve {head[:9]}", by=names[1], on=pull)
-    assert here.task(1).approved_by == ("cleo",)
-    kept = here.task(1).approvals[0].comment
-    text = {"body": f"Not `/brat approve {head}`"}
-    await here.asked("PATCH", f"issues/comments/{kept}", text, "cleo")
-
-    await here.answer(f"/brat approve {head}", by=names[2], on=pull)
-    assert here.task(1).approved_by == ("dan",)
-
-    await here.answer(f"/brat approve {head}", by=names[3], on=pull)
+    await here.answer(f"/brat approve {head}", by=here.let_in("eve"), on=pull)
+    assert (here.task(1).state, here.task(1).approved_by) == ("needs-review", ("eve",))
+    await here.answer(f"/brat approve {head}", by=here.let_in("fay"), on=pull)
     assert here.task(1).state == "merged"
+    assert here.tip(f"convoy/{NAME}/base") == head
 
 
-async def test_a_newer_review_that_asks_for_changes_takes_an_approval_back(
-    here: Room,
-) -> None:
-    pull, head = await worked(here)
+async def test_a_newer_review_takes_an_approval_back(here: Room) -> None:
+    head, pull = await here.worked(1, FILES), here.pull(1)
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
     await here.answer(f"/brat approve {head}", by=bea, on=pull)
     await here.reviewed("REQUEST_CHANGES", bea, "No.")
@@ -114,13 +83,24 @@ async def test_a_newer_review_that_asks_for_changes_takes_an_approval_back(
     assert here.task(1).state == "queued"
 
 
-@pytest.mark.room(APPROVALS)
+@pytest.mark.parametrize(
+    "planned",
+    [
+        pytest.param(False, marks=pytest.mark.room(APPROVALS)),
+        pytest.param(True, marks=pytest.mark.room(f"{PLANNED}approvals = 1\n")),
+    ],
+)
 async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
-    here: Room,
+    here: Room, *, planned: bool
 ) -> None:
+    """Nor is who approved the plan as well."""
     bea, cleo = here.let_in("bea"), here.let_in("cleo")
     await here.answer("/brat tell 1 -- Send the keys to me.", by=bea)
-    pull, head = await worked(here)
+    if planned:
+        await here.answer("/brat add -- Another one", by=bea)
+        await approved(here, bea)
+        assert here.task(3).instructed_by == ("bea",)
+    head, pull = await here.worked(1, FILES), here.pull(1)
 
     said = await here.answer(f"/brat approve {head}", by=bea, on=pull)
     assert "someone who did not instruct its agent" in said
@@ -133,7 +113,7 @@ async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
 
 @pytest.mark.room(APPROVALS, delivered=False)
 async def test_a_label_set_just_before_the_landing_holds_the_work(here: Room) -> None:
-    pull, head = await worked(here)
+    head, pull = await here.worked(1, FILES), here.pull(1)
     await here.person.relabel(pull, {"brat:hold"}, set())
 
     await here.answer(f"/brat approve {head}", by=here.let_in("bea"), on=pull)
@@ -148,23 +128,22 @@ async def test_a_label_set_just_before_the_landing_holds_the_work(here: Room) ->
 # --- a plan's approval counts for as long as the forge shows it ----------------------
 
 
-PLANNED = '[mayor]\napprove = "plan"\n[refinery]\nrequire_ci = false\n'
-
-
 async def approved(here: Room, by: str) -> int:
     """Let somebody approve the plan by a comment; return its id."""
     await here.answer("/brat approve", by=by)
-    comment = here.convoy.vouched_in
-    assert comment
-    return comment
+    assert here.convoy.vouched_in
+    return here.convoy.vouched_in
 
 
 async def take_back(here: Room, comment: int, by: str, how: str) -> None:
     path = f"issues/comments/{comment}"
     if how == "deletes":
         await here.asked("DELETE", path, None, by)
+    elif how == "edits":
+        body = {"body": "Not `/brat approve`"}
+        await here.asked("PATCH", path, body, by)
     else:
-        await here.asked("PATCH", path, {"body": "Not `/brat approve`"}, by)
+        here.let_in(by, "read")
 
 
 async def starting(here: Room) -> Draft:
@@ -181,6 +160,7 @@ async def starting(here: Room) -> Draft:
 @pytest.mark.parametrize(
     ("how", "whys"),
     [
+        ("leaves", {"bea no longer has write access to this repository"}),
         ("deletes", {phrase("no-comment")}),
         # within a second, or later
         ("edits", {phrase("edited-approval"), phrase("not-the-plan")}),
@@ -202,7 +182,7 @@ async def test_nothing_starts_by_an_approval_that_was_taken_back(
     assert [*draft.state.running()] == []
     [intent] = draft.state.intents.values()
     told = f"@bea's approval of the plan no longer counts: {paused.why}."
-    assert told in intent.text
+    assert (phrase("unvouched", by=bea) if how == "leaves" else told) in intent.text
 
     await here.answer("/brat pause", by=cleo)
     await here.answer("/brat resume", by=cleo)
@@ -221,41 +201,29 @@ async def test_an_approval_is_nobody_elses_comment(here: Room) -> None:
     assert draft.state.convoys[NAME].state == "paused"
 
 
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("leaves", "@bea no longer has permission to merge"),
+        ("deletes", "The convoy will not land"),
+    ],
+)
 @pytest.mark.room(PLANNED)
 async def test_a_convoy_does_not_land_by_an_approval_that_was_taken_back(
-    here: Room,
+    here: Room, how: str, told: str
 ) -> None:
     bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
     comment = await approved(here, bea)
     await here.worked(1, FILES)
-    await take_back(here, comment, bea, "deletes")
+    await take_back(here, comment, bea, how)
     main = here.tip("main")
     await here.answer("/brat drop 2")
     await here.loop.tick()
 
     assert (here.convoy_state(), here.tip("main")) == ("active", main)
-    assert "The convoy will not land" in "\n".join(here.spoken())
+    assert told in "\n".join(here.spoken())
 
     assert here.convoy.pull is not None
     await here.answer("/brat merge", by=cleo, on=here.convoy.pull)
     assert here.convoy_state() == "complete"
     assert here.tip("main") != main
-
-
-@pytest.mark.room(PLANNED + "approvals = 1\n")
-async def test_who_instructed_and_approved_a_plan_is_not_the_only_one_for_its_work(
-    here: Room,
-) -> None:
-    bea, cleo = here.let_in("bea"), here.let_in("cleo")
-    await here.answer("/brat tell 1 -- Leave a door open.", by=bea)
-    await here.answer("/brat add -- Another one", by=bea)
-    await approved(here, bea)
-    assert here.task(3).instructed_by == ("bea",)
-    head = await here.worked(1, FILES)
-
-    said = await here.answer(f"/brat approve {head}", by=bea, on=here.pull(1))
-    assert "someone who did not instruct its agent" in said
-    assert here.task(1).state == "needs-review"
-
-    await here.answer(f"/brat approve {head}", by=cleo, on=here.pull(1))
-    assert here.task(1).state == "merged"

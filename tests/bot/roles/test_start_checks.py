@@ -172,9 +172,7 @@ ALL = ["actions", "checks", "contents", "issues", "pull-requests", "statuses"]
     ("on: issues\njobs: {other: {permissions: {}, steps: []}}", []),
     ("", []),
 )
-def test_the_rights_a_job_lacks_are_read_from_its_file(
-    text: str, missing: list[str]
-) -> None:
+def test_the_rights_a_job_lacks_are_read(text: str, missing: list[str]) -> None:
     assert [each.partition(":")[0] for each in lacking_rights(text)] == missing
 
 

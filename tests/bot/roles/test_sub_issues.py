@@ -21,16 +21,11 @@ pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 WORK = AGENT.format("date +%N > $(date +%s%N)")
 
 
-async def opened(
-    here: Room, title: str, below: int, text: str = "Do it.", **more: object
-) -> int:
-    """Let a person open a sub-issue of another issue; return its number."""
+async def opened(here: Room, title: str, text: str = "Do it.") -> int:
+    """Let a person open a sub-issue of the issue; return its number."""
     number = await here.person.open_issue(title, text)
-    await here.asked(
-        "POST", f"issues/{below}/sub_issues", {"sub_issue_id": id_of(here, number)}
-    )
-    if more:
-        await here.asked("PATCH", f"issues/{number}", more)
+    asked = {"sub_issue_id": id_of(here, number)}
+    await here.asked("POST", f"issues/{here.issue}/sub_issues", asked)
     return number
 
 
@@ -61,10 +56,8 @@ async def is_open(here: Room, *numbers: int) -> list[bool]:
 
 
 @pytest.mark.room(WORK, roles=("mayor",), labelled=False)
-async def test_what_a_task_covers_or_an_open_issue_blocks_gets_no_convoy(
-    here: Room,
-) -> None:
-    part = await opened(here, "Part", here.issue)
+async def test_what_a_task_covers_or_an_issue_blocks_gets_no_convoy(here: Room) -> None:
+    part = await opened(here, "Part")
     other = await here.person.open_issue("Other", "Do it.")
     convoy = await begun(here)
     await blocked(here, other, part)
@@ -121,16 +114,14 @@ async def test_a_blocked_issue_begins_by_itself_when_the_last_blocker_closes(
 
 @TWO_WAYS
 @pytest.mark.room(WORK, roles=EVERYBODY, labelled=False)
-async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(
-    here: Room,
-) -> None:
+async def test_sub_issues_land_behind_their_blockers_and_are_closed(here: Room) -> None:
     """Two chains of three; in the middle of one is a person's own issue.
 
     What comes after it starts from what that person has brought to the target. Another
     issue that a person did, and opened again, is left open.
     """
     ann = here.let_in("ann")
-    numbers = [await opened(here, f"Part {at}", here.issue) for at in range(6)]
+    numbers = [await opened(here, f"Part {at}") for at in range(6)]
     first, own, last, *others = numbers
     for number, by in (*pairwise((last, own, first)), *pairwise(others)):
         await blocked(here, number, by)
@@ -179,10 +170,10 @@ async def test_a_list_that_changes_in_mid_convoy_waits_for_agreement(
 ) -> None:
     config = f"{WORK}[mayor]\nfollow = {str(follows).lower()}\n"
     async with room(tmp_path, config, labelled=False, delivered=delivered) as here:
-        first = await opened(here, "First", here.issue)
-        second = await opened(here, "Second", here.issue)
+        first = await opened(here, "First")
+        second = await opened(here, "Second")
         await begun(here)
-        third = await opened(here, "Third", here.issue)
+        third = await opened(here, "Third")
         await blocked(here, second, third)
         gone = {"sub_issue_id": id_of(here, first)}
         await here.asked("DELETE", f"issues/{here.issue}/sub_issue", gone)
@@ -222,8 +213,8 @@ async def test_a_list_that_changes_in_mid_convoy_waits_for_agreement(
 async def test_what_people_do_to_a_sub_issue_in_mid_convoy_is_told(
     here: Room, gesture: str, told: str
 ) -> None:
-    first = await opened(here, "First", here.issue)
-    second = await opened(here, "Second", here.issue)
+    first = await opened(here, "First")
+    second = await opened(here, "Second")
     before = [task.spec for task in (await begun(here)).tasks]
     here.forge.add_repository("you/other")
     node = {"issueId": node_id("Issue", id_of(here, second))}
@@ -256,7 +247,7 @@ async def test_what_people_do_to_a_sub_issue_in_mid_convoy_is_told(
 async def test_a_hostile_sub_issue_closes_nothing_but_itself(here: Room) -> None:
     victim = await here.person.open_issue("Precious", "Keep it open.")
     text = f"Fixes #{victim}\n- [ ] #{victim}\n```\ncloses you/app#{victim}"
-    own = await opened(here, f"Closes #{victim}", here.issue, text)
+    own = await opened(here, f"Closes #{victim}", text)
     convoy = await begun(here)
 
     assert [(each.task, each.issue) for each in convoy.named] == [(1, own)]
@@ -267,9 +258,7 @@ async def test_a_hostile_sub_issue_closes_nothing_but_itself(here: Room) -> None
 WRITTEN = f"{WORK}[mayor]\nsub_issues = true\n"
 
 
-async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
-    tmp_path: Path,
-) -> None:
+async def test_a_plan_is_written_back_as_sub_issues_once(tmp_path: Path) -> None:
     """Two processes end: when an issue was opened, and when one was put into the list.
 
     A text that holds the other task's marker is not taken for its issue.
@@ -323,9 +312,7 @@ async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
 
 
 @pytest.mark.room(WRITTEN, labelled=False, roles=EVERYBODY)
-async def test_what_was_written_for_a_dropped_task_is_closed_as_not_planned(
-    here: Room,
-) -> None:
+async def test_the_issue_of_a_dropped_task_is_closed_as_not_planned(here: Room) -> None:
     """What the plan only names is left open: brat did not write it."""
     other = await here.person.open_issue("Other", "Do it.")
     text = f"- [ ] One\n- [ ] Two\n- [ ] #{other}\n"

@@ -19,67 +19,44 @@ from bot.settings.bot_folder import (
 from convoy.model.work import TargetRules
 from grite.errors import BratError
 from grite.signatures import BOT_SIGNERS_FILE, parse_signers, signer_of, with_signature
+from tests.bot.there import there
 from tests.world.cases import looped
 
 HOLD = """
 import sys
-from importlib import import_module
 from pathlib import Path
-held = getattr(import_module(sys.argv[2]), sys.argv[3])
-with held(Path(sys.argv[1]), "theirs") as dead:
+from bot.settings.bot_folder import held_folder
+with held_folder(Path(sys.argv[1]), "theirs") as dead:
     print(sorted(dead), flush=True)
     sys.stdin.read()
 """
 
 
-@pytest.fixture
-def holder(tmp_path: Path) -> "subprocess.Popen[str]":
-    meant = (str(tmp_path), held_folder.__module__, held_folder.__name__)
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, *meant],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "[]\n"
-    return process
-
-
-def test_a_killed_process_is_known_to_be_dead_and_a_live_one_is_not(
-    tmp_path: Path, holder: "subprocess.Popen[str]"
-) -> None:
-    with holder:
+def test_a_killed_process_is_known_to_be_dead_and_no_live_one(tmp_path: Path) -> None:
+    args, pipe = [sys.executable, "-c", HOLD, str(tmp_path)], subprocess.PIPE
+    with subprocess.Popen(args, stdin=pipe, stdout=pipe) as holder:
+        assert there(holder.stdout).readline() == b"[]\n"
         with held_folder(tmp_path, "ours") as while_it_lives:
-            pass
+            assert not while_it_lives
         holder.send_signal(signal.SIGKILL)
         holder.wait()
     with held_folder(tmp_path, "ours") as after:
-        pass
-
-    assert not while_it_lives
-    assert after == {"theirs"}
+        assert after == {"theirs"}
 
 
-def test_another_start_of_the_system_says_nothing(
+def test_a_file_of_another_start_of_the_system_or_cut_off_says_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    file, boot = tmp_path / PROCESSES_FILE, tmp_path / "boot_id"
     with held_folder(tmp_path, "one"):
-        pass
-    boot = tmp_path / "boot_id"
+        whole = file.read_text()
     boot.write_text("another")
     monkeypatch.setattr(bot_folder, "_BOOT", boot)
 
-    with held_folder(tmp_path, "two") as dead:
-        assert not dead
-
-
-@looped("", "\n\n", "x\ny")
-def test_a_file_that_was_cut_off_says_nothing(text: str, tmp_path: Path) -> None:
-    (tmp_path / PROCESSES_FILE).write_text(text)
-
-    with held_folder(tmp_path, "one") as dead:
-        assert not dead
+    for text in (whole, "", "\n\n", "x\ny"):
+        file.write_text(text)
+        with held_folder(tmp_path, "two") as dead:
+            assert not dead, text
 
 
 # --- the log's key: made once, kept from others, and read as OpenSSH writes it --------
@@ -88,22 +65,17 @@ PAYLOAD = b"tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n\nWAL: 1"
 
 
 def test_a_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    """Of many processes that begin at once, too, as threads stand for here."""
     folder = tmp_path / "bot"
 
-    first, again = bot_folder.log_key_in(folder), bot_folder.log_key_in(folder)
+    with ThreadPoolExecutor(8) as pool:
+        first, *others = pool.map(bot_folder.log_key_in, [folder] * 16)
 
-    assert first.public == again.public
+    assert {key.public for key in others} == {first.public}
     assert stat.S_IMODE((folder / bot_folder.LOG_KEY_FILE).stat().st_mode) == 0o600
     allowed = parse_signers((folder / BOT_SIGNERS_FILE).read_text())
     assert allowed.allows(first.public, 0)
     assert "PRIVATE" not in repr(first)
-
-
-def test_processes_that_begin_at_once_agree_on_one_key(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        made = {key.public for key in pool.map(bot_folder.log_key_in, [tmp_path] * 16)}
-
-    assert len(made) == 1
 
 
 def keyed(folder: Path, *kind: str, passphrase: str = "") -> Path:
@@ -122,15 +94,19 @@ def test_a_key_that_openssh_made_signs(tmp_path: Path) -> None:
     assert signer_of(with_signature(PAYLOAD, key.sign(PAYLOAD))) == key.public
 
 
-@pytest.mark.parametrize("kind", [["rsa", "-b", "2048"], ["ecdsa"]])
-def test_another_kind_of_key_is_refused(tmp_path: Path, kind: list[str]) -> None:
-    with pytest.raises(BratError, match=r"not an Ed25519 .* ssh-keygen -t ed25519"):
-        bot_folder.read_log_key(keyed(tmp_path, *kind))
-
-
-def test_a_key_with_a_passphrase_or_no_key_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BratError, match="without a passphrase"):
-        bot_folder.read_log_key(keyed(tmp_path, "ed25519", passphrase="secret"))
+@pytest.mark.parametrize(
+    ("kind", "passphrase", "why"),
+    [
+        (["rsa", "-b", "2048"], "", "not an Ed25519 .* ssh-keygen -t ed25519"),
+        (["ecdsa"], "", "not an Ed25519 .* ssh-keygen -t ed25519"),
+        (["ed25519"], "secret", "without a passphrase"),
+    ],
+)
+def test_another_kind_of_key_or_none_is_refused(
+    tmp_path: Path, kind: list[str], passphrase: str, why: str
+) -> None:
+    with pytest.raises(BratError, match=why):
+        bot_folder.read_log_key(keyed(tmp_path, *kind, passphrase=passphrase))
     with pytest.raises(BratError, match="BRAT_LOG_KEY is not an Ed25519"):
         bot_folder.parse_log_key(b"", "BRAT_LOG_KEY")
     with pytest.raises(BratError, match="cannot read the log"):

@@ -45,32 +45,18 @@ NETWORKS = ("192.30.252.0/22", "2a0a:a440::/29")
 
 
 @looped(
-    ({}, ONE_WAY),
-    ({"app_id": 1}, TOGETHER),
-    ({"private_key_file": "x"}, TOGETHER),
-    ({"token": "x", "app_id": 1, "private_key_file": "x"}, ONE_WAY),
+    (TOLD, ONE_WAY),
+    (TOLD | {"app_id": 1}, TOGETHER),
+    (TOLD | {"private_key_file": "x"}, TOGETHER),
+    (TOLD | {"token": "x", "app_id": 1, "private_key_file": "x"}, ONE_WAY),
     (
-        {"token": "x", "write_gap_s": -1},
+        TOLD | {"token": "x", "write_gap_s": -1},
         "write_gap_s: Input should be greater than or equal to 0",
     ),
     (
-        {"token": "x", "write_gaps": 1},
+        TOLD | {"token": "x", "write_gaps": 1},
         "write_gaps: the bot has no such setting: remove it; did you mean write_gap_s?",
     ),
-)
-def test_there_is_one_way_in(
-    given: dict[str, object], said: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "bot.json"
-    file.write_text(json.dumps(TOLD | given))
-
-    with pytest.raises(BratError) as error:
-        read_settings_as(Settings, file)
-
-    assert str(error.value) == f"{file}: {said}"
-
-
-@looped(
     ({"token": "x", "secret": "short"}, "at least 16 characters"),
     ({"token": "x"}, "required if token is set"),
     ({"app_id": 1, "private_key_file": "x"}, "list the accounts"),
@@ -81,20 +67,18 @@ def test_there_is_one_way_in(
     (DASHBOARD | {"api_token": "short"}, "api_token"),
     (DASHBOARD | {"allowed_networks": ["here"]}, "allowed_networks"),
 )
-def test_settings_that_serve_anybody_or_half_a_dashboard_are_refused(
-    given: dict[str, object], said: str
+def test_settings_without_one_way_in_or_that_serve_anybody_are_refused(
+    told: dict[str, object], said: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match=said):
-        ServiceSettings.model_validate({"folder": "bot", **given})
+    """So are those of half a dashboard."""
+    file = tmp_path / "bot.json"
+    file.write_text(json.dumps({"folder": "bot"} | told))
 
+    with pytest.raises(BratError) as error:
+        read_settings_as(Settings if "repository" in told else ServiceSettings, file)
 
-def test_the_settings_name_networks() -> None:
-    more = {"folder": "bot", "allowed_networks": NETWORKS, "trusted_proxies": 1}
-
-    told = ServiceSettings.model_validate(DASHBOARD | more)
-
-    hooks = tuple(map(ip_network, NETWORKS))
-    assert told.origins == Origins(networks=hooks, proxies=1)
+    why = str(error.value)
+    assert why == f"{file}: {said}" if "repository" in told else said in why
 
 
 @looped(
@@ -116,16 +100,19 @@ def test_only_the_named_are_served(
     assert ServiceSettings.model_validate(told | named).serves(name, 7) is served
 
 
-def test_the_clients_secret_can_be_in_the_environment(
+def test_networks_are_named_and_the_clients_secret_can_be_in_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("BRAT_CLIENT_ID", "Iv1.env")
     monkeypatch.setenv("BRAT_CLIENT_SECRET", "made-up-in-the-environment")
     bare = {name: each for name, each in DASHBOARD.items() if name[:6] != "client"}
-    told = ServiceSettings.model_validate({"folder": "bot", **bare})
+    more = {"folder": "bot", "allowed_networks": NETWORKS, "trusted_proxies": 1}
+    told = ServiceSettings.model_validate(bare | more)
 
     assert (told.client_id, told.client_secret[:7]) == ("Iv1.env", "made-up")
     assert "made-up" not in repr(told)
+    hooks = tuple(map(ip_network, NETWORKS))
+    assert told.origins == Origins(networks=hooks, proxies=1)
 
 
 # --- how much may be started, and what is said when it is too much --------------------
@@ -148,31 +135,16 @@ def state(*asked: tuple[str, int], ended: bool = True) -> State:
     return State(convoys=Convoys(convoys))
 
 
-def asked(quota: dict[str, int], held: State, *elsewhere: int) -> str | None:
-    told = GENEROUS.model_copy(update=quota)
-    moments = [NOW - ago * MINUTE_MS for ago in elsewhere]
-    return quota_refusal(told, held, "ann", moments, NOW)
-
-
-def test_a_person_who_asked_for_too_much_is_told_when() -> None:
-    held = state(("ann", 60), ("ann", 50), ("ann", 20), ("bob", 1))
-
-    assert asked({"person_hour": 3}, held) is None
-    assert asked({"person_hour": 2}, held) == (
-        "@ann has reached the limit of 2 new convoys an hour: add the label again at "
-        "12:10 UTC."
-    )
-    assert asked({"person_hour": 1}, held) == (
-        "@ann has reached the limit of 1 new convoy an hour: add the label again at "
-        "12:40 UTC."
-    )
-
-
+OWN = state(("ann", 60), ("ann", 50), ("ann", 20), ("bob", 1))
 HELD = state(("bob", 30), ("carol", 10))
 OLD = state(("bob", 300), ("carol", 300), ended=False)
+REACHED, AGAIN = "@ann has reached the limit of", "add the label again at"
 
 
 @looped(
+    ({"person_hour": 3}, OWN, None),
+    ({"person_hour": 2}, OWN, f"{REACHED} 2 new convoys an hour: {AGAIN} 12:10 UTC."),
+    ({"person_hour": 1}, OWN, f"{REACHED} 1 new convoy an hour: {AGAIN} 12:40 UTC."),
     ({"repository_hour": 2}, HELD, "This repository has reached the limit of 2"),
     ({"installation_hour": 3}, HELD, "This installation has reached the limit of 3"),
     ({"installation_hour": 3}, HELD, "at 12:20 UTC"),
@@ -180,9 +152,11 @@ OLD = state(("bob", 300), ("carol", 300), ended=False)
     ({"unfinished": 2}, OLD, "has 2 unfinished convoys, which is the limit"),
     ({"person_hour": 0}, state(), "once the bot's operator raises the limit"),
 )
-def test_a_repository_and_an_installation_have_limits_too(
+def test_a_person_a_repository_and_an_installation_have_limits(
     quota: dict[str, int], held: State, told: str | None
 ) -> None:
-    said = asked(quota, held, 40)
+    elsewhere = [NOW - 40 * MINUTE_MS]
+    limits = GENEROUS.model_copy(update=quota)
+    said = quota_refusal(limits, held, "ann", elsewhere, NOW)
 
     assert told in there(said) if told else said is None

@@ -52,12 +52,6 @@ SELECTORS = "".join(chr(0xE0100 + ord(letter)) for letter in "evil")
     ("<div>\n&#x200b;a&shyb &lt;\n</div>", "ab <"),
     ("lone \ud800 half", "lone  half"),
     ("[brat]{}[/brat]", "[ brat]{}[ /brat]"),
-)
-def test_characters_that_cannot_be_seen_go(text: str, shown: str) -> None:
-    assert cleaned(text) == shown
-
-
-@looped(
     ("a <!-- evil --> b", "a  b"),
     ("a\n<!--\nevil\n\nevil\n-->\nb", "a\n\nb"),
     ("- a\n  <!-- evil\n  evil -->\n- b", "- a\n- b"),
