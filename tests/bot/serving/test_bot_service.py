@@ -19,26 +19,23 @@ def as_app(town: Town, key: str = "brat") -> Settings:
     return settings(town, **helper(town, key))
 
 
-async def test_git_goes_on_with_a_new_token(town: Town) -> None:
+async def test_git_goes_on_with_a_new_token_and_a_lost_app_is_said_until_it_is_back(
+    town: Town,
+) -> None:
     told: list[str] = []
     async with bot_service.opened(as_app(town), told.append) as loop:
+        github = loop.context.github
         await bot_service.until_done(loop)
-        town.forge.drop_token(await loop.context.github.rest.tokens.token())
-        await loop.context.github.described()  # finds out, and has a new one
+        town.forge.drop_token(await github.rest.tokens.token())
+        await github.described()  # finds out, and has a new one
         await bot_service.until_done(loop)
+        assert told == []
 
-    assert told == []
-
-
-async def test_a_bot_that_lost_its_app_says_so_and_comes_back(town: Town) -> None:
-    told: list[str] = []
-    async with bot_service.opened(as_app(town), told.append) as loop:
-        await bot_service.until_done(loop)
-        town.forge.drop_token(await loop.context.github.rest.tokens.token())
+        town.forge.drop_token(await github.rest.tokens.token())
         (one,) = Apps(town.forge).installations.all()
         Apps(town.forge).suspend(one)
         with pytest.raises(Refused, match="suspended"):
-            await loop.context.github.described()
+            await github.described()
 
         def back() -> None:
             Apps(town.forge).install("helper", REPO)
@@ -51,20 +48,15 @@ async def test_a_bot_that_lost_its_app_says_so_and_comes_back(town: Town) -> Non
     assert "This installation has been suspended; check whether" in said
 
 
-async def test_a_bot_with_the_wrong_key_does_not_start(town: Town) -> None:
-    with pytest.raises(Refused, match="matches its private key"):
-        async with bot_service.opened(as_app(town, key="another"), print):
-            pass
-
-
-async def test_a_bot_whose_key_is_not_there_does_not_start(town: Town) -> None:
+async def test_a_bot_with_the_wrong_key_or_none_does_not_start(town: Town) -> None:
     missing = settings(town, app_id="1", private_key_file=town.folder / "no.pem")
-
-    with pytest.raises(
-        BratError, match=r"cannot read the App's private key: .*no\.pem"
+    for told, why in (
+        (as_app(town, key="another"), "matches its private key"),
+        (missing, r"cannot read the App's private key: .*no\.pem"),
     ):
-        async with bot_service.opened(missing, print):
-            pass
+        with pytest.raises(BratError, match=why):
+            async with bot_service.opened(told, print):
+                pass
 
 
 @pytest.mark.parametrize("guarded", [False, True])

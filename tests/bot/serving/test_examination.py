@@ -62,56 +62,41 @@ async def test_a_missing_permission_and_event_are_named(here: Town) -> None:
     assert about(found, "no repository").grade == "fault"
 
 
-async def test_a_label_that_is_missing_is_made_when_asked(here: Town) -> None:
-    hosting = app(here).model_copy(update={"label": "do it"})
+async def test_a_workflow_that_is_missing_is_a_fault_and_a_label_is_made_when_asked(
+    here: Town,
+) -> None:
+    told = {"label": "do it", "workflow": "no-such.yml"}
+    hosting = app(here).model_copy(update=told)
 
-    missing = about(await looked(hosting), "there is no label")
-    assert missing.mend == "use --fix to create it"
-    assert (
-        "created the label"
-        in about(await looked(hosting, fix=True), "label do it").said
-    )
+    missing = await looked(hosting)
+    workflow = about(missing, "workflow no-such.yml")
+    assert workflow.grade == "fault"
+    assert "brat init --hosted" in workflow.mend
+    assert about(missing, "there is no label").mend == "use --fix to create it"
+    made = about(await looked(hosting, fix=True), "label do it")
+    assert "created the label" in made.said
     assert about(await looked(hosting), "label do it").grade == "ok"
 
 
-async def test_a_workflow_that_is_missing_is_a_fault(here: Town) -> None:
-    hosting = app(here).model_copy(update={"workflow": "no-such.yml"})
-
-    found = about(await looked(hosting), "workflow no-such.yml")
-
-    assert found.grade == "fault"
-    assert "brat init --hosted" in found.mend
-
-
-async def test_deliveries_that_fail_are_explained(here: Town) -> None:
+async def test_deliveries_that_fail_are_explained_and_their_address_is_tried(
+    here: Town,
+) -> None:
     async with receiving() as receiver:
+        hosting, url = app(here, hook=receiver.url), receiver.url
         receiver.status = 401
-        hosting = app(here, hook=receiver.url)
         await here.issue()
 
         sent = deliveries_in(here.forge.store)
         await until(lambda: sent.all() and not any(each.pending for each in sent.all()))
 
-    found = about(await looked(hosting), "deliveries")
-    assert found.said.endswith("failed (newest: status 401)")
-    assert "secrets do not match" in found.mend
-
-
-async def test_settings_that_are_not_the_apps_are_said(here: Town) -> None:
-    hosting = app(here, hook="http://127.0.0.1:1/")
-
-    found = await looked(hosting.model_copy(update={"app": "brat", "secret": ""}))
-
-    assert about(found, "call the App brat").grade == "fault"
-    assert about(found, "no secret").grade == "note"
-
-
-async def test_what_is_at_the_webhooks_address_is_tried(here: Town) -> None:
-    async with receiving() as receiver:
-        url = receiver.url
-        hosting = app(here, hook=url)
+        failing = about(await looked(hosting), "deliveries")
+        assert failing.said.endswith("failed (newest: status 401)")
+        assert "secrets do not match" in failing.mend
         for status, grade in ((401, "ok"), (403, "note"), (404, "fault")):
             receiver.status = status
             assert about(await looked(hosting), url).grade == grade, status
 
-    assert "cannot be reached" in about(await looked(hosting), url).said
+    found = await looked(hosting.model_copy(update={"app": "brat", "secret": ""}))
+    assert "cannot be reached" in about(found, url).said
+    assert about(found, "call the App brat").grade == "fault"
+    assert about(found, "no secret").grade == "note"

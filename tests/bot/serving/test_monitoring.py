@@ -73,30 +73,23 @@ def value(metrics: ServiceMetrics, name: str, **labels: str) -> float | None:
     return metrics.registry.get_sample_value(name, {"repository": REPO, **labels})
 
 
-def test_attempts_candidates_and_landings_are_counted() -> None:
-    rules = story()
-    metrics = ServiceMetrics(dict, dict, lambda: rules.now)
-    for fact in rules.facts:
-        metrics.note(REPO, fact)
-
-    assert (
-        value(metrics, "brat_attempts_total", engine="shell", outcome="handed in") == 2
-    )
-    assert value(metrics, "brat_attempts_total", engine="shell", outcome="lost") == 1
-    assert value(metrics, "brat_candidates_total") == 2
-    assert value(metrics, "brat_landed_total") == 1
-
-
-def test_what_is_so_now_is_looked_up() -> None:
+def test_what_happened_is_counted_and_what_is_so_now_is_looked_up() -> None:
     rules = story()
     now = RepositoryStanding(state=rules.state, calls_left=4321)
     still = {REPO: "", "pat/stuck": "the forge refuses the log"}
     metrics = ServiceMetrics(lambda: {REPO: now}, lambda: still, lambda: rules.now)
+    for fact in rules.facts:
+        metrics.note(REPO, fact)
     metrics.log_commits[REPO] = 9
 
-    assert value(metrics, "brat_tasks", state="merged") == 1
+    for outcome, count in (("handed in", 2), ("lost", 1)):
+        labels = {"engine": "shell", "outcome": outcome}
+        assert value(metrics, "brat_attempts_total", **labels) == count
+    assert value(metrics, "brat_candidates_total") == 2
+    assert value(metrics, "brat_landed_total") == 1
+    for state in ("merged", "dropped"):
+        assert value(metrics, "brat_tasks", state=state) == 1
     assert value(metrics, "brat_set_aside") == 0
-    assert value(metrics, "brat_tasks", state="dropped") == 1
     assert value(metrics, "brat_convoys", state=rules.convoy.state) == 1
     assert value(metrics, "brat_tokens_total", kind="cached") == 5
     assert value(metrics, "brat_dollars_total") == 0.25

@@ -49,10 +49,6 @@ def create(forge: Forge, full_name: str, source: Path) -> int:
 pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 
-def private(here: Town) -> None:
-    here.forge.update(here.forge.known(REPO), private=True)
-
-
 def refs(here: Town, name: str) -> set[str]:
     bare = here.forge.bare(here.forge.known(name))
     return set(bare.git.references) - {"refs/heads/main"}
@@ -61,7 +57,7 @@ def refs(here: Town, name: str) -> set[str]:
 async def test_the_log_is_not_pushed_into_a_repository_that_took_the_name(
     here: Town, tmp_path: Path
 ) -> None:
-    private(here)
+    here.forge.update(here.forge.known(REPO), private=True)
     number = await labelled(here, REPO)
     async with running(hosting(here, repositories=(REPO,), sweep_s=0.2)) as host:
         await accepted(here, REPO, number)

@@ -13,7 +13,7 @@ from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER
 from grite.errors import Unavailable
 from tests.bot.room import room
-from tests.bot.serving.hosted_town import OTHER, hosting
+from tests.bot.serving.hosted_town import OTHER, hosting, labelled
 from tests.whole.crash import set_up
 from tests.world.forge import REPO, Town, until
 from tests.world.forge_rules import put_hook
@@ -40,7 +40,9 @@ async def ready(bot: Host | BotProcess, status: int, words: str) -> httpx.Respon
     return answer
 
 
-async def test_a_repository_whose_log_is_refused_is_named(here: Town) -> None:
+async def test_a_repository_whose_log_is_refused_is_named_and_all_make_it_unready(
+    here: Town,
+) -> None:
     refusing_the_log(here, REPO)
     async with hosted(hosting(here, sweep_s=0.2), lambda _: None) as host:
         answer = await ready(host, 200, "is stuck")
@@ -50,11 +52,8 @@ async def test_a_repository_whose_log_is_refused_is_named(here: Town) -> None:
         assert still % (REPO, "1.0") in host.metrics.text().decode()
         assert still % (OTHER, "0.0") in host.metrics.text().decode()
 
-
-async def test_all_that_stand_still_make_the_bot_unready(here: Town) -> None:
-    refusing_the_log(here, REPO)
-    told = hosting(here, sweep_s=0.2, repositories=(REPO,))
-    async with hosted(told, lambda _: None) as host:
+        refusing_the_log(here, OTHER)
+        await labelled(here, OTHER)
         await ready(host, 503, "refuses the log")
 
 
