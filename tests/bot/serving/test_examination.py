@@ -96,7 +96,7 @@ async def test_deliveries_that_fail_are_explained_and_their_address_is_tried(
             receiver.status = status
             assert about(await looked(hosting), url).grade == grade, status
 
+    assert "cannot be reached" in about(await looked(hosting), url).said
     found = await looked(hosting.model_copy(update={"app": "brat", "secret": ""}))
-    assert "cannot be reached" in about(found, url).said
     assert about(found, "call the App brat").grade == "fault"
     assert about(found, "no secret").grade == "note"

@@ -35,65 +35,41 @@ def settings(
     forge.get(f"{ACTIONS}/workflow").respond(json=jobs)
 
 
-async def actions(rest: Rest, *, has_loop: bool, fix: bool) -> list[tuple[str, str]]:
-    jobs = await examination.job_settings(rest, NAME)
-    return await all_of(
-        examination.examined_actions(rest, NAME, jobs, has_loop=has_loop, fix=fix)
-    )
-
-
-async def test_a_default_token_that_can_write_is_a_fault(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    settings(forge, on=True, default="write")
-    assert await actions(rest, has_loop=False, fix=False) == [
-        ("ok", "GitHub Actions is enabled"),
-        (
-            "fault",
-            "jobs' tokens can write by default, and CI runs code that agents wrote",
-        ),
-    ]
-
-
-async def test_nothing_is_loosened_when_asked_to_fix(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    settings(forge, on=False)
-    looked = await actions(rest, has_loop=True, fix=True)
-
-    assert [grade for grade, _ in looked] == ["fault", "ok", "note"]
-    assert {call.request.method for call in forge.calls} == {"GET"}
+WRITABLE = "jobs' tokens can write by default, and CI runs code that agents wrote"
 
 
 @looped(
-    ({"actions": "local_only"}, 0, ["ok", "ok", "fault", "ok"]),
-    ({"actions": "selected"}, 0, ["ok", "ok", "note", "ok"]),
-    ({"default": "write"}, 204, ["ok", "ok", "ok"]),
-    ({"default": "write"}, 403, ["ok", "fault", "ok"]),
+    ({"on": True, "default": "write"}, None, ["ok", WRITABLE]),
+    ({"on": True, "actions": "local_only"}, None, ["ok", "ok", "fault"]),
+    ({"on": True, "actions": "selected"}, None, ["ok", "ok", "note"]),
+    ({"on": False}, 0, ["fault", "ok", "note"]),
+    ({"on": True, "default": "write"}, 204, ["ok", "ok", "ok"]),
+    ({"on": True, "default": "write"}, 403, ["ok", WRITABLE, "ok"]),
+    (None, 0, ["note"]),
 )
-async def test_only_the_default_token_is_switched_when_asked_to_fix(
-    given: dict[str, str],
-    put: int,
+async def test_settings_of_actions_are_graded_and_fixing_loosens_nothing(
+    shown: dict[str, Any] | None,
+    put: int | None,
     grades: list[str],
     rest: Rest,
     forge: respx.MockRouter,
 ) -> None:
-    settings(forge, on=True, **given)
+    """`put` is what the forge answers to the only change; 0: none is asked for."""
+    if shown is None:
+        forge.get(f"{ACTIONS}/workflow").respond(403, json={"message": "no"})
+    else:
+        settings(forge, **shown)
     if put:
         told = {"default_workflow_permissions": "read"}
         forge.put(f"{ACTIONS}/workflow", json=told).respond(put, json={})
-    looked = await actions(rest, has_loop=True, fix=bool(put))
 
-    assert [grade for grade, _ in looked] == grades
+    jobs = await examination.job_settings(rest, NAME)
+    fix = put is not None
+    looked = await all_of(
+        examination.examined_actions(rest, NAME, jobs, has_loop=fix, fix=fix)
+    )
 
-
-async def test_settings_that_are_not_shown_are_a_note(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    forge.get(f"{ACTIONS}/workflow").respond(403, json={"message": "no"})
-    looked = await actions(rest, has_loop=True, fix=True)
-
-    assert [grade for grade, _ in looked] == ["note"]
+    assert [WRITABLE if said == WRITABLE else one for one, said in looked] == grades
 
 
 async def test_a_workflow_file_is_held_against_this_version() -> None:
@@ -168,15 +144,6 @@ async def told(rest: Rest, ci: str = "") -> list[tuple[str, str]]:
     return await all_of(examination.examined_rules(rules, "trunk", files))
 
 
-async def test_a_branch_without_rules_takes_a_push(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    ruled(forge)
-
-    said = "A push moves trunk to the commit that CI tested."
-    assert await told(rest) == [("ok", f"how a convoy lands: {said}"), *QUIET]
-
-
 async def test_rules_choose_the_way_and_what_people_owe(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
@@ -236,18 +203,22 @@ async def test_rules_that_the_bot_may_pass_by_or_that_keep_it_away_are_named(
 
 
 @looped(
+    (None, "A push moves trunk to the commit that CI tested."),
     ({"requiredApprovingReviewCount": 2}, "the pull request with the merge method"),
     ({"requiresLinearHistory": True}, "the pull request with the squash method"),
     ({"requiresSignatures": True}, "the pull request with the squash method"),
     ({"viewerCanPush": False}, "the pull request with the merge method"),
     ({"requiredStatusCheckContexts": ["test"]}, "A push moves trunk"),
 )
-async def test_protection_of_the_old_kind_chooses_as_rulesets_do(
-    classic: dict[str, Any], way: str, rest: Rest, forge: respx.MockRouter
+async def test_protection_of_the_old_kind_chooses_as_rulesets_do_and_none_a_push(
+    classic: dict[str, Any] | None, way: str, rest: Rest, forge: respx.MockRouter
 ) -> None:
     ruled(forge, classic=classic)
 
-    assert way in (await told(rest))[0][1]
+    (grade, said), *others = await told(rest)
+
+    assert way in said
+    assert (grade, others) == ("ok", QUIET)
 
 
 @looped((200, "note"), (404, "ok"))
