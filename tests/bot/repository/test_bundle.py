@@ -53,9 +53,11 @@ def box(tmp_path: Path) -> Box:
     return Box(folder)
 
 
-def test_work_is_taken_in(box: Box) -> None:
+def test_work_is_taken_in_and_no_branch_moves(box: Box) -> None:
     first = box.work.commit(FILES | {"a": b"2\n"}, box.base)
     second = box.work.commit(FILES | {"a": b"3\n"}, first)
+
+    before = dict(box.mirror.refs)
 
     box.mirror.take_in(box.bundled(second), SESSION)
     box.mirror.take_in(box.bundle, SESSION)
@@ -63,6 +65,8 @@ def test_work_is_taken_in(box: Box) -> None:
     assert box.mirror.has(first)
     assert box.mirror.has(second)
     git.run(["fsck", "--strict", second], cwd=box.mirror.path)
+    assert box.mirror.refs == before
+    assert git.run(["for-each-ref", "refs/heads"], cwd=box.mirror.path).stdout == b""
 
 
 @pytest.mark.parametrize("moves", range(4))
@@ -135,15 +139,6 @@ def test_what_commits_in_between_hold_counts(box: Box) -> None:
 
     assert "the limit is 200000000" in patch.refusals[0]
     assert not patch.keeps
-
-
-def test_no_branch_moves(box: Box) -> None:
-    before = dict(box.mirror.refs)
-
-    box.mirror.take_in(box.bundled(box.work.commit({}, box.base)), SESSION)
-
-    assert box.mirror.refs == before
-    assert git.run(["for-each-ref", "refs/heads"], cwd=box.mirror.path).stdout == b""
 
 
 @looped(

@@ -2,7 +2,6 @@
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,21 +23,19 @@ pytestmark = pytest.mark.layer("landing")
 ACTOR = bytes(range(16))
 
 
-def take(mirror: Mirror, number: int, holder: str = "me") -> tuple[Event, ...]:
+def take(mirror: Mirror, number: int) -> tuple[Event, ...]:
     facts: list[Fact] = [] if mirror.state.bots else [BotStarted(version="0")]
     facts.append(
-        LeaseTaken(resource=f"port:{number}", holder=holder, nonce="n", expires=2**40)
+        LeaseTaken(resource=f"port:{number}", holder="me", nonce="n", expires=2**40)
     )
     return record(mirror.state, facts, actor=ACTOR, at=0)[1]
 
 
-def work(mirror: Mirror, until: int, acknowledged: Path) -> None:
-    """Take the resources that are not taken yet, one a push; note each that is."""
+def work(mirror: Mirror, until: int) -> None:
+    """Take the resources that are not taken yet, one a push."""
     mirror.look()
     while (number := len(mirror.state.leases) + 1) <= until:
         mirror.push(take(mirror, number), {}, actor=ACTOR)
-        with acknowledged.open("a") as file:
-            file.write(f"{number}\n")
 
 
 def logged(address: Address) -> list[str]:
@@ -63,26 +60,20 @@ def ports(many: int) -> list[str]:
 # --- the mirror's own disk ------------------------------------------------------------
 
 
-@contextmanager
-def small_disk(path: Path) -> Iterator[None]:
-    path.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(path)]
-    subprocess.run(mount, check=True, timeout=patient(20))
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(path)], check=True, timeout=patient(20))
-
-
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """Give a folder on a disk of its own that can be filled; only root makes one."""
     path = tmp_path / "disk"
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(path)]
     try:
-        with small_disk(path):
-            yield path
+        subprocess.run(mount, check=True, timeout=patient(20))
     except (subprocess.CalledProcessError, FileNotFoundError):
         pytest.skip("a disk can only be mounted by root")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "-l", str(path)], check=True, timeout=patient(20))
 
 
 def fill(disk: Path) -> Path:
@@ -99,7 +90,7 @@ def test_a_full_disk_loses_nothing(
     tmp_path: Path, disk: Path, file_address: Address
 ) -> None:
     mirror = open_mirror(disk / "mirror.git", file_address.url, None)
-    work(mirror, 2, tmp_path / "notes")
+    work(mirror, 2)
     other = open_mirror(tmp_path / "other.git", file_address.url, None)
     other.look()
     filler = fill(disk)
@@ -113,7 +104,7 @@ def test_a_full_disk_loses_nothing(
     assert len(mirror.state.leases) == 2
 
     filler.unlink()
-    work(mirror, 4, tmp_path / "notes")
+    work(mirror, 4)
     assert logged(file_address) == ports(4)
 
 
@@ -122,14 +113,14 @@ def test_a_mirror_that_is_deleted_between_look_and_push_is_made_again(
 ) -> None:
     path = tmp_path / "mirror.git"
     mirror = open_mirror(path, address.url, address.token)
-    work(mirror, 2, tmp_path / "notes")
+    work(mirror, 2)
     events = take(mirror, 3)
     subprocess.run(["rm", "-r", str(path)], check=True, timeout=patient(20))
 
     with pytest.raises(Unavailable):
         mirror.push(events, {}, actor=ACTOR)
 
-    work(mirror, 3, tmp_path / "notes")
+    work(mirror, 3)
     assert logged(address) == ports(3)
 
 
@@ -137,7 +128,7 @@ def test_a_fetch_that_was_killed_halfway_is_done_again(
     tmp_path: Path, file_address: Address
 ) -> None:
     mirror = open_mirror(tmp_path / "mirror.git", file_address.url, None)
-    work(mirror, 2, tmp_path / "notes")
+    work(mirror, 2)
     other = open_mirror(tmp_path / "other.git", file_address.url, None)
     for commit in said(mirror.path, "rev-list", str(mirror.head)).split():
         data = said(mirror.path, "cat-file", "commit", commit).encode()

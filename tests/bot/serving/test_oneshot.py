@@ -164,6 +164,7 @@ async def test_it_ends_with_nothing_to_do_and_waits_for_no_session_that_it_dispa
     assert loop.lease.ref not in loop.context.mirror.refs
 
     async with asking(loop, known), asyncio.timeout(patient(30)):
+        loop.wake.all()  # as the next job begins
         # The session goes on for longer than that.
         left = await run_once(loop, after=None, ci_wait_s=600)
 
