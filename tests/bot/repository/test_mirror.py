@@ -1,22 +1,31 @@
 """The bot's clone: looking, pushing, and never believing what was not pushed."""
 
 import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from bot.repository.mirror import Mirror
-from convoy.model.state import State
-from grite import git
-from grite.errors import Conflict, Corrupt, Rewritten
+from convoy.events import Event as Fact
+from convoy.events.leases import BotStarted, LeaseTaken
+from convoy.log import record as states
+from convoy.log.record import Reading, fact_of, record
+from convoy.model.state import Moment, State
+from grite import checkpoint, git
+from grite.errors import Conflict, Corrupt, Rewritten, Unavailable
 from grite.event import CommentAdded, Event
 from grite.remote import RefUpdate
 from grite.wal import WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, read, resumed, story, write
 from tests.bot.there import there
-from tests.world.cases import looped
+from tests.grite.commits import commit, said
 from tests.world.forge_rules import put_hook
-from tests.world.log_keys import LOG_KEY, signed_commit
+from tests.world.log_keys import LOG_KEY, open_mirror, signed_commit
+from tests.world.patience import patient
+from tests.world.remotes import Address
 from tests.world.rules import ACTOR, NAME
 
 MAIN = "refs/heads/main"
@@ -91,11 +100,17 @@ def read_twice(mirror: Mirror) -> Mirror:
 
 
 @pytest.mark.parametrize("starts_anew", [False, True])
-def test_a_deleted_log_is_put_back(
-    read_twice: Mirror, origin: History, opened: Open, *, starts_anew: bool
+@pytest.mark.parametrize("place", ["missing", "rewound", "blob", "tree", "foreign"])
+def test_a_deleted_rewound_or_replaced_log_is_put_back(
+    place: str, read_twice: Mirror, origin: History, opened: Open, *, starts_anew: bool
 ) -> None:
-    head = read_twice.head
-    origin.repo.references.delete(WAL_REF)
+    head = there(read_twice.head)
+    (before,) = origin.at(head).parent_ids
+    theirs = origin.commit({"a": b"1"})
+    tree = origin.at(theirs).tree
+    held = {"blob": tree["a"].id, "tree": tree.id, "foreign": theirs, "rewound": before}
+    change = [WAL_REF, str(held[place])] if place in held else ["-d", WAL_REF]
+    git.run(["update-ref", *change], cwd=origin.path)
     bot = opened("mirror") if starts_anew else read_twice
 
     bot.look()
@@ -103,22 +118,14 @@ def test_a_deleted_log_is_put_back(
     assert Log(origin.path).head() == bot.head == bot.refs[WAL_REF] == head
     assert bot.state == read_twice.state
     (said,) = bot.notices
-    assert f"refs/grite/wal was missing. brat restored it to {head}" in said
+    words = {
+        "missing": f"refs/grite/wal was missing. brat restored it to {head}",
+        "rewound": f"was at {before}, not at a descendant of {head}. brat restored it",
+    }
+    assert words.get(place, "brat restored it") in said
     assert f"delete {read_twice.path}" in said
-
-
-def test_a_rewound_log_is_put_back(read_twice: Mirror, origin: History) -> None:
-    head = there(read_twice.head)
-    (before,) = origin.at(head).parent_ids
-    origin.point(WAL_REF, str(before))
-
-    read_twice.look()
-
-    assert Log(origin.path).head() == read_twice.head == head
-    (said,) = read_twice.notices
-    assert f"was at {before}, not at a descendant of {head}. brat restored it" in said
-    write(read_twice, *resumed(read_twice))
-    assert read(origin) == read_twice.state
+    write(bot, *resumed(bot))
+    assert read(origin) == bot.state
 
 
 def test_what_only_the_log_in_its_place_held_is_kept_and_changes_nothing(
@@ -141,21 +148,6 @@ def test_what_only_the_log_in_its_place_held_is_kept_and_changes_nothing(
     fresh = opened("fresh")
     fresh.look()
     assert fresh.state == read_twice.state
-
-
-@looped("blob", "tree", "foreign")
-def test_rubbish_in_the_logs_place_is_replaced(
-    what: str, read_twice: Mirror, origin: History
-) -> None:
-    head = read_twice.head
-    commit = origin.commit({"a": b"1"})
-    tree = origin.at(commit).tree
-    oid = {"blob": tree["a"].id, "tree": tree.id, "foreign": commit}[what]
-    git.run(["update-ref", WAL_REF, str(oid)], cwd=origin.path)
-
-    read_twice.look()
-
-    assert Log(origin.path).head() == read_twice.head == head
 
 
 def test_a_new_bot_says_that_rubbish_is_no_log(mirror: Mirror, origin: History) -> None:
@@ -203,3 +195,243 @@ def test_what_cannot_be_read_is_named_and_the_rest_counts(
     other = opened("other")
     other.look()
     assert (other.state, other.faults) == (read_twice.state, read_twice.faults)
+
+
+# --- a new clone begins at a checkpoint that is of use, and costs what came after it --
+
+LANDING = pytest.mark.layer("landing")
+NOW = 1_700_000_000_000
+
+
+def begun(mirror: Mirror, pauses: int = 3) -> Mirror:
+    """Let a bot log a convoy that is paused and resumed again and again."""
+    mirror.look()
+    write(mirror, *story())
+    for _ in range(pauses):
+        write(mirror, *paused(mirror))
+        write(mirror, *resumed(mirror))
+    return mirror
+
+
+def mark(mirror: Mirror, now: int = NOW) -> str:
+    """Push a checkpoint and return its commit."""
+    updates = mirror.checkpoint(now)
+    mirror.push((), {update.ref: update for update in updates}, actor=bytes(16))
+    return str(updates[0].new)
+
+
+@LANDING
+def test_a_clone_without_history_can_push_and_read_on(
+    tmp_path: Path, address: Address
+) -> None:
+    def opened(name: str) -> Mirror:
+        return open_mirror(tmp_path / f"{name}.git", address.url, address.token)
+
+    mirror = begun(opened("mirror"))
+    mark(mirror)
+    other = opened("other")
+    other.look()
+
+    write(other, *paused(other))
+    mirror.look()
+    write(mirror, *resumed(mirror))
+    other.look()
+    again = opened("other")
+    again.look()
+
+    assert mirror.state == other.state == again.state
+    assert other.state.convoys[NAME].state == "active"
+    assert Log(address.bare).entries(address.refs()[WAL_REF])[-1].faults == ()
+    said(address.bare, "fsck", "--strict", "--no-dangling")
+
+
+def rubbish(mirror: Mirror) -> str:
+    return checkpoint.write(mirror.objects, b"{", str(mirror.head), NOW, mirror.writer)
+
+
+def foreign(mirror: Mirror) -> str:
+    return commit(mirror.path, {"README.md": b"hello"})
+
+
+def of_another_commit(mirror: Mirror) -> str:
+    data = states.encode_reading(Reading(State(moment=Moment("1" * 40, 7))))
+    return checkpoint.write(mirror.objects, data, str(mirror.head), NOW, mirror.writer)
+
+
+FAULTS = {
+    rubbish: "state cannot be read",
+    foreign: "it is not signed",
+    of_another_commit: "its state belongs to 1111",
+}
+
+
+@LANDING
+@pytest.mark.parametrize("with_an_older_one", [False, True])
+@pytest.mark.parametrize(("bad", "fault"), FAULTS.items())
+def test_one_that_is_of_no_use_is_named_and_the_next_is_taken(
+    bad: Callable[[Mirror], str],
+    fault: str,
+    *,
+    with_an_older_one: bool,
+    mirror: Mirror,
+    origin: History,
+    opened: Open,
+) -> None:
+    begun(mirror)
+    if with_an_older_one:
+        mark(mirror, NOW - 1)
+    ref = checkpoint.ref_of(NOW)
+    said(mirror.path, "push", "-q", origin.path.as_uri(), f"{bad(mirror)}:{ref}")
+    write(mirror, *paused(mirror))
+    other = opened("other")
+
+    other.look()
+
+    assert other.state == mirror.state
+    (notice,) = other.notices
+    assert notice.startswith(f"{ref} cannot be used, so brat reads the log instead")
+    assert fault in notice
+    assert (other.reading.events < 10) == with_an_older_one
+    write(other, *resumed(other))
+    mirror.look()
+    assert other.state == mirror.state
+
+
+@LANDING
+def test_a_deleted_mirror_cannot_put_back_what_it_no_longer_has(
+    mirror: Mirror, origin: History
+) -> None:
+    begun(mirror)
+    said(origin.path, "update-ref", "-d", WAL_REF)
+    git.run(["prune", "--expire=now"], cwd=origin.path)
+    shutil.rmtree(mirror.path)
+
+    with pytest.raises(Rewritten, match=r"the log is gone.*cannot be restored"):
+        mirror.look()
+
+
+# --- what was acknowledged is there, once, whatever breaks while it is written --------
+
+
+def take(mirror: Mirror, number: int) -> tuple[Event, ...]:
+    facts: list[Fact] = [] if mirror.state.bots else [BotStarted(version="0")]
+    facts.append(
+        LeaseTaken(resource=f"port:{number}", holder="me", nonce="n", expires=2**40)
+    )
+    return record(mirror.state, facts, actor=ACTOR, at=0)[1]
+
+
+def work(mirror: Mirror, until: int) -> None:
+    """Take the resources that are not taken yet, one a push."""
+    mirror.look()
+    while (number := len(mirror.state.leases) + 1) <= until:
+        mirror.push(take(mirror, number), {}, actor=ACTOR)
+
+
+def logged(bare: Path) -> list[str]:
+    """Return the resources taken in the remote's log, each as often as it is there."""
+    log = Log(bare)
+    head = log.head()
+    entries = log.entries(head) if head else []
+    assert not any(entry.faults for entry in entries)
+    facts = [
+        fact_of(event.kind.body)
+        for entry in entries
+        for event in entry.events
+        if isinstance(event.kind, CommentAdded)
+    ]
+    return [fact.resource for fact in facts if isinstance(fact, LeaseTaken)]
+
+
+def ports(many: int) -> list[str]:
+    return [f"port:{number}" for number in range(1, many + 1)]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Give a folder on a disk of its own that can be filled; only root makes one."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(path)]
+    try:
+        subprocess.run(mount, check=True, timeout=patient(20))
+    except (subprocess.CalledProcessError, FileNotFoundError):
+        pytest.skip("a disk can only be mounted by root")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "-l", str(path)], check=True, timeout=patient(20))
+
+
+def fill(disk: Path) -> Path:
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file:
+        while True:
+            try:
+                file.write(b"x" * 4096)
+            except OSError:
+                return filler
+
+
+@LANDING
+def test_a_full_disk_loses_nothing(disk: Path, origin: History, opened: Open) -> None:
+    mirror = open_mirror(disk / "mirror.git", origin.path.as_uri(), None)
+    work(mirror, 2)
+    other = opened("other")
+    other.look()
+    filler = fill(disk)
+
+    with pytest.raises(Unavailable, match=r"cannot be written|no space"):
+        mirror.push(take(mirror, 3), {}, actor=ACTOR)
+    assert logged(origin.path) == ports(2)
+    other.push(take(other, 3), {}, actor=ACTOR)
+    with pytest.raises(Unavailable, match=r"cannot be written|no space"):
+        mirror.look()
+    assert len(mirror.state.leases) == 2
+
+    filler.unlink()
+    work(mirror, 4)
+    assert logged(origin.path) == ports(4)
+
+
+@LANDING
+def test_a_mirror_that_is_deleted_between_look_and_push_is_made_again(
+    tmp_path: Path, address: Address
+) -> None:
+    path = tmp_path / "mirror.git"
+    mirror = open_mirror(path, address.url, address.token)
+    work(mirror, 2)
+    events = take(mirror, 3)
+    subprocess.run(["rm", "-r", str(path)], check=True, timeout=patient(20))
+
+    with pytest.raises(Unavailable):
+        mirror.push(events, {}, actor=ACTOR)
+
+    work(mirror, 3)
+    assert logged(address.bare) == ports(3)
+
+
+@LANDING
+def test_a_fetch_that_was_killed_halfway_is_done_again(
+    mirror: Mirror, opened: Open
+) -> None:
+    work(mirror, 2)
+    other = opened("other")
+    for each in said(mirror.path, "rev-list", str(mirror.head)).split():
+        data = said(mirror.path, "cat-file", "commit", each).encode()
+        args = ("hash-object", "--literally", "-t", "commit", "-w", "--stdin")
+        assert said(other.path, *args, stdin=data) == each
+
+    other.look()
+
+    assert (other.state, other.faults) == (mirror.state, ())
+
+
+@LANDING
+def test_a_claim_of_another_century_does_not_date_the_log(mirror: Mirror) -> None:
+    mirror.look()
+    claim = Event(bytes(16), bytes(16), 2**62, CommentAdded("I come from far"))
+
+    mirror.push((*take(mirror, 1), claim), {}, actor=ACTOR)
+
+    assert int(said(mirror.path, "show", "-s", "--format=%ct", str(mirror.head))) < 10

@@ -160,14 +160,12 @@ def test_what_is_pushed_arrives_whole(size: int, tmp_path: Path) -> None:
         git.run(["fsck", "--full", "--strict"], cwd=address.bare)
 
 
-def test_only_a_server_of_this_machine_is_near(tmp_path: Path) -> None:
+def test_only_a_server_of_this_machine_is_near_and_must_answer_as_git(
+    tmp_path: Path,
+) -> None:
     for url in ("https://127.0.0.1/x.git", "http://github.com/x.git", "file:///x.git"):
         assert type(remote_at(url, tmp_path, None)) is Remote
 
-
-def test_what_is_not_git_s_answer_is_none(tmp_path: Path) -> None:
     ensure_mirror(tmp_path)
-    url = "http://127.0.0.1:1/x.git"
-
     with pytest.raises(BratError, match="did not answer"):
-        remote_at(url, tmp_path, None).refs()
+        remote_at("http://127.0.0.1:1/x.git", tmp_path, None).refs()
