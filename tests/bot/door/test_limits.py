@@ -3,12 +3,8 @@
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-)
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -19,7 +15,7 @@ from aiohttp import web
 from bot.door.listening import ConnectionLimits, client_at, listening
 from bot.door.webhooks import WEBHOOK_PATH, Door
 from bot.settings.hosts import Origins
-from tests.bot.door_client import DoorClient, built, labelled
+from tests.bot.door_client import built, labelled
 from tests.world.cases import looped
 from tests.world.patience import patient
 
@@ -150,9 +146,17 @@ async def test_a_response_that_nobody_reads_is_given_up_by_the_kernel() -> None:
 async def test_unfinished_bodies_fill_no_memory_and_keep_nobody_out(
     tmp_path: Path,
 ) -> None:
+    head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: localhost\r\n"
+    head += "Content-Length: 1000000\r\n\r\n"
     async with AsyncExitStack() as stack:
         door = await stack.enter_async_context(built(tmp_path))
-        unfinished = [await _unfinished(stack, door, 1_000_000) for _ in range(100)]
+        url, unfinished = door.client.base_url, list[asyncio.StreamReader]()
+        for _ in range(100):
+            reader, writer = await asyncio.open_connection(url.host, url.port)
+            stack.callback(writer.close)
+            writer.write(head.encode() + b"x" * 999_999)
+            await writer.drain()
+            unfinished.append(reader)
 
         async with asyncio.timeout(patient(20)):
             first = await unfinished[0].readline()
@@ -161,18 +165,6 @@ async def test_unfinished_bodies_fill_no_memory_and_keep_nobody_out(
         assert first.split()[1] == b"503"
         assert sum(door.door.received.of.values()) <= 64_000_000
         assert answer.status_code == 202
-
-
-async def _unfinished(
-    stack: AsyncExitStack, door: DoorClient, size: int
-) -> asyncio.StreamReader:
-    url = door.client.base_url
-    reader, writer = await asyncio.open_connection(url.host, url.port)
-    stack.callback(writer.close)
-    writer.write(f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: localhost\r\n".encode())
-    writer.write(f"Content-Length: {size}\r\n\r\n".encode() + b"x" * (size - 1))
-    await writer.drain()
-    return reader
 
 
 @looped(
@@ -222,16 +214,6 @@ HOOKS = (ip_network("192.30.252.0/22"), ip_network("2a0a:a440::/29"))
 GITHUB = "192.30.252.7"
 
 
-def guarded(origins: Origins) -> AbstractAsyncContextManager[int]:
-    secrets = ("made-up-secret",)
-    door = Door(secrets=secrets, place=lambda _: None, origins=origins)
-    return listening(door.application(), "127.0.0.1", 0)
-
-
-def allow(peer: str | None, forwarded: Sequence[str] = (), proxies: int = 0) -> bool:
-    return Origins(networks=HOOKS, proxies=proxies).allow(peer, forwarded)
-
-
 @looped(
     ([GITHUB], 1, True),
     ([f"198.51.100.1, {GITHUB}"], 1, True),
@@ -246,7 +228,8 @@ def allow(peer: str | None, forwarded: Sequence[str] = (), proxies: int = 0) -> 
 def test_behind_proxies_only_theirs_is_believed(
     forwarded: list[str], proxies: int, *, may: bool
 ) -> None:
-    assert allow("10.0.0.9", forwarded, proxies) is may
+    origins = Origins(networks=HOOKS, proxies=proxies)
+    assert origins.allow("10.0.0.9", forwarded) is may
 
 
 @looped(
@@ -256,7 +239,9 @@ def test_behind_proxies_only_theirs_is_believed(
     (Origins(), 401),
 )
 async def test_the_door_answers_403(origins: Origins, status: int) -> None:
-    async with guarded(origins) as port:
+    secrets = ("made-up-secret",)
+    door = Door(secrets=secrets, place=lambda _: None, origins=origins)
+    async with listening(door.application(), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}"
         async with httpx.AsyncClient(
             base_url=url, trust_env=False, timeout=patient(20)

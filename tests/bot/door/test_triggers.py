@@ -55,18 +55,6 @@ async def test_a_comment_that_names_the_bot_starts_the_first_convoy_only(
     assert len(hall.spoken()) == said + 1  # the thanks; nobody answers
 
 
-async def test_a_mention_counts_for_nothing_where_that_is_configured(
-    tmp_path: Path,
-) -> None:
-    async with empty_room(tmp_path, DEAF) as here:
-        issue = await here.write("Spell words", f"@brat do\n\n{LIST}")
-        await here.person.say(issue, "@brat please")
-        await settled(here, 2)
-
-        assert not here.convoys()
-        assert len(here.spoken()) == 1
-
-
 @looped(
     ("@brat do it", "do it"),
     ("Do it, @brat.", "Do it, ."),
@@ -106,17 +94,31 @@ async def assign(here: Room, issue: int, title: str, body: str) -> None:
     await here.knock("issues", payload)
 
 
-@pytest.mark.parametrize("config", [SHELL, ASSIGNABLE], ids=["off", "on"])
 async def test_assigning_the_bot_starts_the_first_convoy_where_configured(
-    tmp_path: Path, config: str
+    tmp_path: Path,
 ) -> None:
-    async with empty_room(tmp_path, config) as here:
+    async with empty_room(tmp_path, ASSIGNABLE) as here:
         issue = await here.write("Spell words", LIST)
         for _ in range(2):
             await assign(here, issue, "Spell words", LIST)
             await here.loop.tick()
 
-        assert len(here.convoys()) == (config == ASSIGNABLE)
+        assert len(here.convoys()) == 1
+
+
+async def test_names_and_assignments_count_for_nothing_where_that_is_configured(
+    tmp_path: Path,
+) -> None:
+    async with empty_room(tmp_path, DEAF) as here:
+        text = f"@brat do\n\n{LIST}"
+        issue = await here.write("Spell words", text)
+        await here.person.say(issue, "@brat please")
+        await settled(here, 2)
+        await assign(here, issue, "Spell words", text)
+        await here.loop.tick()
+
+        assert not here.convoys()
+        assert len(here.spoken()) == 1
 
 
 @pytest.mark.parametrize("known", [False, True])

@@ -13,7 +13,7 @@ from grite.errors import Conflict
 from grite.resource import BOT as RESOURCE
 from grite.signatures import Writer
 from tests.bot.history import History
-from tests.bot.logs import Open, paused, resumed, story
+from tests.bot.logs import Open, paused, resumed, story, write
 from tests.world.hand import HandTime
 from tests.world.log_keys import LOG_KEY, OTHER_KEY
 from tests.world.rules import ACTOR
@@ -36,11 +36,6 @@ class Bot:
         update = self.lease.renewed(now)
         self.mirror.push((), {update.ref: update}, actor=self.lease.actor)
         self.lease.pushed(update)
-        return self
-
-    def free(self) -> "Bot":
-        update = self.lease.freed()
-        self.mirror.push((), {update.ref: update}, actor=self.lease.actor)
         return self
 
 
@@ -76,12 +71,18 @@ def test_another_bot_waits(off_ms: int, actor: bytes, start: Start) -> None:
     assert not other.lease.held
 
 
-def test_a_lease_that_does_not_move_for_its_whole_life_is_dead(start: Start) -> None:
-    start("one").push()
-    other = start("two", OTHER)
-    with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
-        other.push()
+def test_a_lease_that_moves_is_alive_and_after_its_whole_life_unmoved_dead(
+    start: Start,
+) -> None:
+    one, other = start("one").push(), start("two", OTHER)
+    for _ in range(3):
+        with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
+            other.look().push()
+        other.clock.passed += TTL_S
+        one.push(NOW + 1_000 * int(other.clock.passed))
 
+    with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
+        other.look().push()
     other.clock.passed += TTL_S - 1
     with pytest.raises(NotHolder, match="takes over in 1 s"):
         other.look().push()
@@ -101,16 +102,6 @@ def test_the_lease_of_a_dead_process_stands_until_its_writes_have_arrived(
     other.clock.passed += SPARE_S
 
     assert other.push().lease.held
-
-
-def test_a_lease_that_moves_is_alive(start: Start) -> None:
-    one, other = start("one").push(), start("two", OTHER)
-
-    for _ in range(3):
-        with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
-            other.look().push()
-        other.clock.passed += TTL_S
-        one.push(NOW + 1_000 * int(other.clock.passed))
 
 
 def test_who_lost_the_lease_cannot_push(start: Start, origin: History) -> None:
@@ -157,32 +148,23 @@ def test_an_old_lease_that_is_pushed_again_binds_nobody(
 ) -> None:
     bot = start("one").push()
     old = bot.mirror.refs[bot.lease.ref]
-    for events in (story(), paused, resumed):
-        some = events if isinstance(events, tuple) else events(bot.mirror)
-        bot.mirror.push(some, {}, actor=ACTOR)
+    write(bot.mirror, *story())
+    write(bot.mirror, *paused(bot.mirror))
+    write(bot.mirror, *resumed(bot.mirror))
     origin.point(bot.lease.ref, old)
 
     assert start("two", OTHER).push().lease.held
 
 
-def test_a_push_that_arrived_unheard_is_known_again(start: Start) -> None:
+def test_its_own_lease_is_known_again_though_unheard_deleted_or_a_dead_process_s(
+    start: Start, origin: History
+) -> None:
     bot = start("one")
     update = bot.lease.renewed(NOW)
     bot.mirror.remote.push((update,))  # and the process never heard of it
-
-    bot.look().push(NOW + 1_000)
-
-    assert bot.lease.held
-
-
-def test_a_deleted_lease_is_taken_again(start: Start, origin: History) -> None:
-    bot = start("one").push()
-    origin.repo.references.delete(bot.lease.ref)
-
     assert bot.look().push(NOW + 1_000).lease.held
 
+    origin.repo.references.delete(bot.lease.ref)
+    assert bot.look().push(NOW + 2_000).lease.held
 
-def test_where_a_file_lock_decides_a_dead_holders_lease_is_free(start: Start) -> None:
-    start("one").push()
-
-    assert start("two", sole=True).push(NOW + 1).lease.held
+    assert start("two", sole=True).push(NOW + 3_000).lease.held, "a file lock decides"
