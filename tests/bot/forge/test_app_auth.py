@@ -35,7 +35,7 @@ from grite.errors import BratError, Unavailable
 from tests.world.app_key import pair
 from tests.world.cases import looped
 from tests.world.forge import REPO, Town, make_source, settle_in, town
-from tests.world.github_forge.apps import App, Apps, NewApp
+from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.hand import NOON, HandTime
 
 HAS = {"actions": "write", "contents": "write", "issues": "write", "metadata": "read"}
@@ -43,38 +43,28 @@ NEEDS = {"issues": "write", "metadata": "read"}
 
 
 @pytest.fixture
-def forge_of_apps(tmp_path: Path, hand: HandTime) -> Iterator[Forge]:
-    """Give a forge whose clock goes right, whatever ours does."""
+async def here(tmp_path: Path, hand: HandTime) -> AsyncIterator[Town]:
+    """Give a town whose forge's clock goes right, whatever ours does."""
 
     def clock() -> datetime:
         return datetime.fromtimestamp(NOON + hand.passed, UTC)
 
     with Forge(tmp_path / "forge", clock=clock) as forge:
-        yield forge
-
-
-@pytest.fixture
-async def here(forge_of_apps: Forge, tmp_path: Path) -> AsyncIterator[Town]:
-    tokens = settle_in(forge_of_apps, make_source(tmp_path / "source"))
-    async with town(forge_of_apps, tokens, tmp_path) as served:
-        yield served
-
-
-@pytest.fixture
-def app(here: Town) -> App:
-    made = Apps(here.forge).add(
-        NewApp(slug="helper", owner="alice", public_key=pair()[1], permissions=HAS)
-    )
-    Apps(here.forge).install("helper", REPO)
-    return made
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as served:
+            yield served
 
 
 Make = Callable[..., AppTokens]
 
 
 @pytest.fixture
-def tokens(here: Town, app: App, hand: HandTime) -> Make:
-    """Give what makes a source of tokens, as wrong as is asked for."""
+def tokens(here: Town, hand: HandTime) -> Make:
+    """Give what makes a source of an App's tokens, as wrong as is asked for."""
+    app = Apps(here.forge).add(
+        NewApp(slug="helper", owner="alice", public_key=pair()[1], permissions=HAS)
+    )
+    Apps(here.forge).install("helper", REPO)
 
     def make(
         key: str = "brat", app_id: str = str(app.id), **grant: object

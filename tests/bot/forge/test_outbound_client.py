@@ -11,6 +11,7 @@ import httpx
 import pytest
 from aiohttp import web
 
+from bot.door.listening import listening
 from bot.forge.transport import async_client, client_of
 from grite.errors import BratError
 from grite.outbound import PROXIES, TRUST
@@ -34,23 +35,17 @@ async def proxy(
 
     app = web.Application()
     app.router.add_get("/said", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        port = int(runner.addresses[0][1])
-        async with (
-            tls_before(port, tmp_path, HOST) as (secure, authority),
-            connect_proxy(secure, f"{HOST}:443") as served,
-        ):
-            for name in (*PROXIES, *TRUST):
-                monkeypatch.delenv(name, raising=False)
-            way = f"http://{served.person}@127.0.0.1:{served.port}"
-            monkeypatch.setenv("HTTPS_PROXY", way)
-            monkeypatch.setenv("SSL_CERT_FILE", str(authority))
-            yield served
-    finally:
-        await runner.cleanup()
+    async with (
+        listening(app, "127.0.0.1", 0) as port,
+        tls_before(port, tmp_path, HOST) as (secure, authority),
+        connect_proxy(secure, f"{HOST}:443") as served,
+    ):
+        for name in (*PROXIES, *TRUST):
+            monkeypatch.delenv(name, raising=False)
+        way = f"http://{served.person}@127.0.0.1:{served.port}"
+        monkeypatch.setenv("HTTPS_PROXY", way)
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        yield served
 
 
 async def test_each_client_goes_through_the_proxy(proxy: ConnectProxy) -> None:

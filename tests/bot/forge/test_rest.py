@@ -234,9 +234,9 @@ async def test_another_origin_never_sees_the_token_nor_who_leads_back_from_it(
     there = forge.get(f"{elsewhere}/x")
     there.respond(302, headers={"location": f"{API}/secret"})
     back = forge.get(f"{API}/secret").respond(json=ANN)
-    link = {"link": f'<{elsewhere}/users>; rel="next"'}
+    link = {"link": f'<{elsewhere}/more>; rel="next"'}
     forge.get(f"{API}/users").respond(json=[ANN], headers=link)
-    page = forge.get(f"{elsewhere}/users").respond(json=[])
+    page = forge.get(f"{elsewhere}/more").respond(json=[])
 
     assert await rest.get("/user") == ANN
     assert await users(rest) == ["ann"]

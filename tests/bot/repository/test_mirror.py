@@ -1,5 +1,7 @@
 """The bot's clone: looking, pushing, and never believing what was not pushed."""
 
+import os
+import random
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -7,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository.mirror import Mirror
+from bot.repository.draft import Draft
+from bot.repository.mirror import Mirror, collect_mirror, has_grown, on_disk
+from bot.roles.deacon import sweep_branches
 from convoy.events import Event as Fact
 from convoy.events.leases import BotStarted, LeaseTaken
 from convoy.log import record as states
 from convoy.log.record import Reading, fact_of, record
+from convoy.model import ids
 from convoy.model.state import Moment, State
+from convoy.owed import Sweep
 from grite import checkpoint, git
 from grite.errors import Conflict, Corrupt, Rewritten, Unavailable
 from grite.event import CommentAdded, Event
@@ -26,7 +32,7 @@ from tests.world.forge_rules import put_hook
 from tests.world.log_keys import LOG_KEY, open_mirror, signed_commit
 from tests.world.patience import patient
 from tests.world.remotes import Address
-from tests.world.rules import ACTOR, NAME
+from tests.world.rules import ACTOR, NAME, Rules, sha, spec
 
 MAIN = "refs/heads/main"
 WORK = "refs/heads/convoy/fix-7/task-1"
@@ -435,3 +441,97 @@ def test_a_claim_of_another_century_does_not_date_the_log(mirror: Mirror) -> Non
     mirror.push((*take(mirror, 1), claim), {}, actor=ACTOR)
 
     assert int(said(mirror.path, "show", "-s", "--format=%ct", str(mirror.head))) < 10
+
+
+# --- what a draft keeps for good ------------------------------------------------------
+
+
+FIRST, SECOND = "1" * 40, "2" * 40
+REF = ids.attempt_ref("fix-7", 1, 2)
+
+
+def test_a_second_commit_of_an_attempt_stands_beside_the_first(mirror: Mirror) -> None:
+    made = Draft(mirror, ACTOR, 1_000)
+    made.keep("fix-7", 1, 2, FIRST)
+    made.keep("fix-7", 1, 2, SECOND)
+    made.keep("fix-7", 1, 2, FIRST)
+
+    assert made.refs == {REF: FIRST, f"{REF}-{SECOND[:12]}": SECOND}
+
+
+def test_a_candidate_that_comes_back_in_the_same_push_stays(mirror: Mirror) -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, FIRST, "a.py")
+    rules.offered(1, SECOND, sha("0"))
+    again, stale = (
+        ids.HEADS + ids.queue_branch(ids.base_branch(NAME), commit)
+        for commit in (SECOND, FIRST)
+    )
+    made = Draft(mirror, ACTOR, 1_000)
+    made.state = rules.state
+    made.move(again, SECOND)
+    made.move(stale, FIRST)
+    sweep_branches(made, Sweep(((again, SECOND), (stale, FIRST))))
+
+    assert made.refs == {again: SECOND}
+
+
+# --- what anybody pushed and took back again does not stay for ever -------------------
+
+
+JUNK = 3_000_000
+
+
+@pytest.fixture
+def littered(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a mirror with one commit, and megabytes that no ref leads to any more."""
+    monkeypatch.setattr("bot.repository.mirror.FLOOR_BYTES", 1_000_000)
+    history = History(mirror.path)
+    history.point("refs/seen/heads/main", history.commit({"a.txt": b"1\n"}))
+    litter(mirror.path, hours=2)
+    return mirror.path
+
+
+def litter(mirror: Path, hours: int) -> None:
+    noise = random.Random(hours).randbytes(JUNK)  # noqa: S311  the same each time
+    name = str(History(mirror).repo.create_blob(noise))
+    file = mirror / "objects" / name[:2] / name[2:]
+    then = file.stat().st_mtime - hours * 3_600
+    os.utime(file, (then, then))
+
+
+def test_what_nothing_leads_to_is_removed_and_the_rest_stays(littered: Path) -> None:
+    before, history = on_disk(littered), History(littered)
+    history.point("refs/intake/fix-1/2/1", history.commit({"b.txt": b"2\n"}))
+
+    collect_mirror(littered)
+
+    assert said(littered, "for-each-ref", "refs/intake/") == ""
+    assert before > JUNK
+    assert on_disk(littered) < 1_000_000
+    assert said(littered, "cat-file", "-p", "refs/seen/heads/main:a.txt") == "1"
+    said(littered, "fsck", "--strict", "--connectivity-only")
+
+
+def test_a_large_mirror_is_collected_once_and_again_when_it_has_doubled(
+    littered: Path,
+) -> None:
+    litter(littered, hours=0)
+    collect_mirror(littered)
+    assert JUNK < on_disk(littered) < 2 * JUNK, "what was just written stays"
+    assert not has_grown(littered)
+
+    litter(littered, hours=-1)
+    litter(littered, hours=-2)
+
+    assert has_grown(littered)
+
+
+def test_a_mirror_that_cannot_be_collected_is_said_and_used(
+    littered: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (littered / "refs/seen/broken").write_text("a1" * 20 + "\n")
+
+    collect_mirror(littered)
+
+    assert "git gc failed in" in caplog.text
+    assert on_disk(littered) > JUNK

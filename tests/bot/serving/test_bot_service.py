@@ -1,14 +1,19 @@
 """A whole bot on the local forge: with a token of its own, and as an App."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
 from bot.forge.rest import Refused
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
+from brat.forge.service.run_processes import How
 from grite.errors import BratError
 from grite.signatures import SIGNERS_FILE, signer_line
-from tests.bot.hosted import settings
-from tests.bot.serving.hosted_town import alone, helper
+from tests.bot.hosted import at_home, settings
+from tests.bot.room import SHELL
+from tests.bot.serving.hosted_town import alone, helper, labelled
 from tests.world.forge import REPO, Town
 from tests.world.forge_rules import pull_request, rule
 from tests.world.github_forge.apps import Apps
@@ -80,3 +85,45 @@ async def test_the_file_counts_where_the_branch_is_guarded(
         assert (OTHER_KEY.public in keys) == guarded
     (told,) = [each for each in said if each.startswith("allowed signers: ")]
     assert ("is not used" in told) != guarded
+
+
+# --- ten issues labelled at once become ten convoys, and share the slots --------------
+
+
+ISSUES = 10
+LIST = "- [ ] one\n" * 5
+CONFIG = f"""\
+{SHELL}max_sessions = 100
+[witness]
+max_sessions = {{slots}}
+"""
+NOTHING = How(executor=("true",))
+"""Sessions that never say anything: their slots stay taken."""
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("slots", [15, 50])
+async def test_ten_issues_labelled_at_once_share_the_slots(
+    tmp_path: Path, slots: int
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(CONFIG.format(slots=slots))
+    roles = ("mayor", "witness")
+    async with at_home(tmp_path, NOTHING) as here:
+        token = here.tokens["bot"]
+        told = settings(here, token=token, config_file=file, roles=roles)
+        async with asyncio.TaskGroup() as group:
+            made = [
+                group.create_task(labelled(here, REPO, f"Fix {number}", LIST))
+                for number in range(ISSUES)
+            ]
+        issues = sorted(each.result() for each in made)
+        async with bot_service.opened(told, lambda _: None) as loop:
+            assert not await loop.tick(), loop.context.troubles
+            state = loop.context.mirror.state
+
+    assert sorted(convoy.issue for convoy in state.convoys.values()) == issues
+    running = [convoy.name for convoy, _ in state.running()]
+    each = sorted(running.count(name) for name in state.convoys)
+    assert len(running) == slots
+    assert each[-1] - each[0] <= 1

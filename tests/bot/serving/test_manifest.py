@@ -3,7 +3,6 @@
 import json
 import stat
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -51,20 +50,12 @@ def wish(tmp_path: Path) -> AppRequest:
     )
 
 
-@asynccontextmanager
-async def making(
-    wish: AppRequest, client: httpx.AsyncClient
-) -> AsyncIterator[AppPages]:
+@pytest.fixture
+async def maker(wish: AppRequest, client: httpx.AsyncClient) -> AsyncIterator[AppPages]:
     made = AppPages(
         wish=wish, client=client, address=lambda: f"http://127.0.0.1:{port}"
     )
     async with listening(made.application(), "127.0.0.1", 0) as port:
-        yield made
-
-
-@pytest.fixture
-async def maker(wish: AppRequest, client: httpx.AsyncClient) -> AsyncIterator[AppPages]:
-    async with making(wish, client) as made:
         yield made
 
 

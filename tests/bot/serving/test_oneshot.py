@@ -10,7 +10,7 @@ import pytest
 
 from bot.door.inbox import StartRequest
 from bot.forge.github import GitHub
-from bot.forge.pace import Pace, RequestBudget
+from bot.forge.pace import RequestBudget
 from bot.loop.loop import Loop
 from bot.oneshot import kept_of, run_once
 from bot.serving import bot_service
@@ -118,18 +118,13 @@ def known(tmp_path: Path) -> Registration:
 
 
 @pytest.fixture
-def pace() -> Pace:
-    return Pace()
-
-
-@pytest.fixture
 def told() -> list[str]:
     return []
 
 
 @pytest.fixture
 async def loop(
-    tmp_path: Path, known: Registration, pace: Pace, told: list[str]
+    tmp_path: Path, known: Registration, told: list[str]
 ) -> AsyncIterator[Loop]:
     """Give a loop on a forge whose sessions go on until they are cancelled."""
     how = How(starter("wait"), interrupt_s=0.2, terminate_s=0.2)
@@ -137,7 +132,7 @@ async def loop(
         async with serving(forge, how=how) as url:
             settings = local_mode.bot_settings(tmp_path, known, url)
             shared = settings.model_copy(update={"sole": False})
-            async with bot_service.opened(shared, told.append, pace=pace) as opened:
+            async with bot_service.opened(shared, told.append) as opened:
                 yield opened
                 for run in forge.store.runs.all():
                     await opened.context.github.runs.cancel(run.id)
@@ -174,8 +169,9 @@ async def test_it_ends_with_nothing_to_do_and_waits_for_no_session_that_it_dispa
 
 
 async def test_with_few_requests_left_it_leaves_the_machine_to_a_later_run(
-    loop: Loop, pace: Pace, told: list[str]
+    loop: Loop, told: list[str]
 ) -> None:
+    pace = loop.context.github.rest.pace
     at = pace.time.steady() + 3_000
     pace.budget = RequestBudget(limit=1_000, left=90, resets_at=at)
 
