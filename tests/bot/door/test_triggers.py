@@ -30,7 +30,9 @@ async def test_the_label_counts_in_any_case(hall: Room) -> None:
         assert hall.convoys()[-1].held == "brat:hold"
 
 
-async def test_an_issue_that_names_the_bot_becomes_a_convoy(hall: Room) -> None:
+async def test_an_issue_or_comment_that_names_the_bot_starts_its_first_convoy_only(
+    hall: Room,
+) -> None:
     issue = await hall.write("Spell words", f"@brat, please:\n\n{LIST}")
     await settled(hall)
 
@@ -38,21 +40,17 @@ async def test_an_issue_that_names_the_bot_becomes_a_convoy(hall: Room) -> None:
     assert (convoy.issue, convoy.by, len(convoy.tasks)) == (issue, "you", 1)
     assert hall.labels(issue) == {"brat:active"}
 
-
-async def test_a_comment_that_names_the_bot_starts_the_first_convoy_only(
-    hall: Room,
-) -> None:
-    issue = await hall.write("Spell words", LIST)
+    issue = await hall.write("Spell more", LIST)
     await hall.person.say(issue, "Hello @BRAT, the first one only.")
     await settled(hall)
 
-    (convoy,) = hall.convoys()
+    (_, convoy) = hall.convoys()
     assert convoy.text == f"Hello , the first one only.\n\n{LIST}"
     said = len(hall.spoken())
 
     await hall.person.say(issue, "Thank you @brat!")
     await settled(hall)
-    assert len(hall.convoys()) == 1
+    assert len(hall.convoys()) == 2
     assert len(hall.spoken()) == said + 1  # the thanks; nobody answers
 
 

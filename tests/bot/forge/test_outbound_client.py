@@ -67,27 +67,10 @@ async def test_each_client_goes_through_the_proxy(proxy: ConnectProxy) -> None:
     assert len(proxy.heads) == 3
 
 
-async def test_without_the_authority_nobody_is_believed(
-    proxy: ConnectProxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("SSL_CERT_FILE")
-
-    async with async_client(patient(20)) as http:
-        with pytest.raises(
-            httpx.ConnectError, match="or set SSL_CERT_FILE to its path"
-        ):
-            await http.get(URL)
-    with pytest.raises(OSError, match="certificate verify failed"):
-        await asyncio.to_thread(connect, URL)
-
-    assert len(proxy.heads) == 2
-
-
-async def test_settings_that_lead_nowhere_are_said(
+async def test_without_the_authority_nobody_is_believed_and_a_wrong_one_is_said(
     proxy: ConnectProxy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
-
     async with async_client(patient(20)) as http:
         with pytest.raises(BratError, match="correct SSL_CERT_FILE"):
             await http.get(URL)
@@ -95,8 +78,16 @@ async def test_settings_that_lead_nowhere_are_said(
         client_of(URL, patient(20))
     with pytest.raises(FeedError, match="correct SSL_CERT_FILE"):
         connect(URL)
-
     assert proxy.heads == []
+
+    monkeypatch.delenv("SSL_CERT_FILE")
+    says = "or set SSL_CERT_FILE to its path"
+    async with async_client(patient(20)) as http:
+        with pytest.raises(httpx.ConnectError, match=says):
+            await http.get(URL)
+    with pytest.raises(OSError, match="certificate verify failed"):
+        await asyncio.to_thread(connect, URL)
+    assert len(proxy.heads) == 2
 
 
 async def test_a_proxy_that_is_not_there_or_says_no_is_named(

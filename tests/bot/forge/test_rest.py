@@ -54,39 +54,27 @@ async def test_a_read_is_repeated_until_the_forge_is_back_or_given_up_in_the_end
     assert route.call_count == 8
 
 
-NEEDED = "issues=write; pull_requests=write"
-
-
-@looped(
-    (
-        *(403, {"message": "Not you."}, {"X-Accepted-GitHub-Permissions": NEEDED}),
-        f"403: Not you. .required permission: {NEEDED}.$",
-    ),
-    (
-        *(422, {"message": "Wrong.", "errors": [{"message": "No commits"}]}, {}),
-        "422: Wrong.: 'No commits'",
-    ),
-    (422, [], {}, "422"),
-    (422, "no", {}, "422"),
-    (422, {"message": "no", "errors": [7]}, {}, "422"),
-    (422, {"message": 7, "errors": 7}, {}, "422"),
-)
 async def test_a_refused_write_says_why_and_what_is_missing(
-    status: int,
-    no: object,
-    headers: dict[str, str],
-    said: str,
-    rest: Rest,
-    forge: respx.MockRouter,
+    rest: Rest, forge: respx.MockRouter
 ) -> None:
-    more = {**headers, "X-RateLimit-Remaining": "4999"}
-    route = forge.post(f"{API}/issues").respond(status, json=no, headers=more)
-    before = route.call_count
+    needed = {"X-Accepted-GitHub-Permissions": "issues=write; pull_requests=write"}
+    missing = "403: Not you. .required permission: issues=write; pull_requests=write.$"
+    wrong = {"message": "Wrong.", "errors": [{"message": "No commits"}]}
+    cases: list[tuple[int, object, dict[str, str], str]] = [
+        (403, {"message": "Not you."}, needed, missing),
+        (422, wrong, {}, "422: Wrong.: 'No commits'"),
+        *((422, odd, {}, "422") for odd in ([], "no")),
+        (422, {"message": "no", "errors": [7]}, {}, "422"),
+        (422, {"message": 7, "errors": 7}, {}, "422"),
+    ]
+    for count, (status, no, headers, said) in enumerate(cases, 1):
+        more = {**headers, "X-RateLimit-Remaining": "4999"}
+        route = forge.post(f"{API}/issues").respond(status, json=no, headers=more)
 
-    with pytest.raises(Refused, match=said):
-        await rest.write("POST", "/issues", {})
+        with pytest.raises(Refused, match=said):
+            await rest.write("POST", "/issues", {})
 
-    assert route.call_count == before + 1
+        assert route.call_count == count
 
 
 @looped(

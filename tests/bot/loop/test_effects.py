@@ -284,8 +284,10 @@ def _all_shown(state: State) -> bool:
     return len(convoys) == 4 and all(convoy.comment for convoy in convoys)
 
 
-async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -> Loop:
-    """Return a loop that has met a limit, which holds for 1,700 s more."""
+@pytest.mark.parametrize("reads", [True, False])
+async def test_it_asks_again_when_the_forge_said_and_looks_if_only_writes_are_limited(
+    town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool
+) -> None:
     await labelled(town, REPO)
     send = Wire.send
 
@@ -298,30 +300,17 @@ async def limited(town: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -
     async with bot_service.opened(settings(town), lambda _: None) as loop:
         loop.context.clock = lambda: 1_000_000
         assert await loop.tick()
-        now_ms = loop.context.troubles.resume_at - 1_700_000
-        loop.context.clock = lambda: now_ms
-        return loop
+    troubles = loop.context.troubles
+    loop.context.clock = lambda: troubles.resume_at - 1_700_000
 
-
-async def test_it_asks_again_when_the_forge_said_and_not_before(
-    town: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loop = await limited(town, monkeypatch, reads=True)
-
-    assert loop.retry_s == pytest.approx(1700)
-    assert "requests resume at" in loop.context.troubles["tick"]
-
-    loop.context.clock = lambda: loop.context.troubles.resume_at
-    assert loop.retry_s == RETRY_S
-
-
-async def test_where_only_writes_are_limited_it_still_looks(
-    town: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loop = await limited(town, monkeypatch, reads=False)
-
-    assert "tick" not in loop.context.troubles
-    assert loop.retry_s == loop.context.settings.sweep_s
+    if reads:
+        assert loop.retry_s == pytest.approx(1700)
+        assert "requests resume at" in troubles["tick"]
+        loop.context.clock = lambda: troubles.resume_at
+        assert loop.retry_s == RETRY_S
+    else:
+        assert "tick" not in troubles
+        assert loop.retry_s == loop.context.settings.sweep_s
 
 
 # --- the loop pushes no faster than the forge wants, and waits before it plans --------

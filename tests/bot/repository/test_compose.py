@@ -46,9 +46,8 @@ def built(made: str | Conflicted) -> str:
     return made
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_git_finds_no_fault_in_a_candidate(
-    strategy: Strategy, history: History, composer: Composer, tmp_path: Path
+def test_git_finds_no_fault_in_a_candidate_and_its_commits_are_as_its_strategy_says(
+    history: History, composer: Composer, tmp_path: Path
 ) -> None:
     """It holds the work on what it stands on, by the bot, and moves no ref.
 
@@ -57,29 +56,19 @@ def test_git_finds_no_fault_in_a_candidate(
     forked = Forked(history)
     elsewhere = History(tmp_path / "other.git")
     again = Forked(elsewhere).piece
+    found = {each: built(composer.build(each, forked.piece)) for each in STRATEGIES}
 
-    made = built(composer.build(strategy, forked.piece))
-
-    git.run(["fsck", "--strict", made], cwd=history.path)
-    assert history.files(made) == {"a": b"3\n", "b": b"2\n"}
-    assert composer.is_ancestor(forked.onto, made)
-    by = history.at(made).committer
-    assert (by.name, by.email, by.time, by.offset) == (*BOT, AT // 1000, 0)
+    for strategy, made in found.items():
+        git.run(["fsck", "--strict", made], cwd=history.path)
+        assert history.files(made) == {"a": b"3\n", "b": b"2\n"}
+        assert composer.is_ancestor(forked.onto, made)
+        by = history.at(made).committer
+        assert (by.name, by.email, by.time, by.offset) == (*BOT, AT // 1000, 0)
+        assert composer.build(strategy, forked.piece) == made
+        assert Composer(elsewhere.path).build(strategy, again) == made
     assert not [*history.repo.references]
-    assert composer.build(strategy, forked.piece) == made
-    assert Composer(elsewhere.path).build(strategy, again) == made
 
-
-def test_rebase_replays_each_commit_squash_makes_one_and_merge_keeps_them(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-
-    second, squashed, merged = (
-        history.at(built(composer.build(strategy, forked.piece)))
-        for strategy in ("rebase", "squash", "merge")
-    )
-
+    second = history.at(found["rebase"])
     (first,) = second.parents
     assert [str(one) for one in first.parent_ids] == [forked.onto]
     assert history.files(str(first.id)) == {"a": b"2\n", "b": b"2\n"}
@@ -87,11 +76,13 @@ def test_rebase_replays_each_commit_squash_makes_one_and_merge_keeps_them(
     assert (first.author.name, first.author.email) == BEA
     assert (first.author.time, first.author.offset) == (T0 + 60, 60)
     assert (second.author.name, second.author.email) == ANN
-    assert [str(one) for one in squashed.parent_ids] == [forked.onto]
-    assert [str(one) for one in merged.parent_ids] == [forked.onto, forked.work]
-    for made, by in ((squashed, ANN), (merged, BOT)):
-        assert made.message == "Task 1\n"
-        assert (made.author.name, made.author.email) == by
+    for commit, parents, author in (
+        (history.at(found["squash"]), [forked.onto], ANN),
+        (history.at(found["merge"]), [forked.onto, forked.work], BOT),
+    ):
+        assert [str(each) for each in commit.parent_ids] == parents
+        assert commit.message == "Task 1\n"
+        assert (commit.author.name, commit.author.email) == author
 
 
 def test_a_file_is_merged_in_another_process_where_it_is_large(
@@ -225,32 +216,30 @@ def test_no_commit_is_older_than_its_base_or_from_the_future(
 # --- a merge with git's markers, and what lands once it is resolved -------------------
 
 
-class Diverged:
-    """A convoy's branch and its target, which changed the same line."""
-
-    def __init__(self, history: History, composer: Composer) -> None:
-        self.fork = history.commit({"a": b"1\n", "b": b"1\n"})
-        self.tip = history.commit({"a": b"ours\n", "b": b"1\n"}, self.fork)
-        self.target = history.commit({"a": b"theirs\n", "b": b"1\n"}, self.fork)
-        self.merge = composer.unresolved(self.piece(self.target, self.tip))
-        self.work = history.commit({"a": b"both\n", "b": b"1\n"}, self.merge)
-
-    def piece(self, work: str, onto: str) -> Piece:
-        base = self.merge if work != self.target else self.fork
-        return Piece(base=base, work=work, onto=onto, message="Take main in\n", at=AT)
-
-
-def test_the_merge_holds_both_sides_between_markers(
+def test_a_merge_holds_both_sides_between_markers_and_lands_without_them(
     history: History, composer: Composer
 ) -> None:
-    forked = Diverged(history, composer)
+    """A convoy's branch and its target changed the same line."""
+    fork = history.commit({"a": b"1\n", "b": b"1\n"})
+    tip = history.commit({"a": b"ours\n", "b": b"1\n"}, fork)
+    target = history.commit({"a": b"theirs\n", "b": b"1\n"}, fork)
+    merge = composer.unresolved(piece(fork, target, tip))
+    marked = f"<<<<<<< {tip}\nours\n=======\ntheirs\n>>>>>>> {target}\n".encode()
+    assert history.files(merge) == {"a": marked, "b": b"1\n"}
+    assert composer.unresolved(piece(fork, target, tip)) == merge
+    assert composer.target_of(merge) == target
 
-    marked = (
-        f"<<<<<<< {forked.tip}\nours\n=======\ntheirs\n>>>>>>> {forked.target}\n"
-    ).encode()
-    assert history.files(forked.merge) == {"a": marked, "b": b"1\n"}
-    assert composer.unresolved(forked.piece(forked.target, forked.tip)) == forked.merge
-    assert composer.target_of(forked.merge) == forked.target
+    work = history.commit({"a": b"both\n", "b": b"1\n"}, merge)
+    later = history.commit({"a": b"ours\n", "b": b"2\n"}, tip)
+    clash = history.commit({"a": b"other\n", "b": b"1\n"}, tip)
+    made = built(composer.integrated(piece(merge, work, tip)))
+    meanwhile = built(composer.integrated(piece(merge, work, later)))
+
+    assert history.files(made) == {"a": b"both\n", "b": b"1\n"}
+    assert history.files(meanwhile) == {"a": b"both\n", "b": b"2\n"}
+    assert composer.integrated(piece(merge, work, clash)) == Conflicted(("a",))
+    assert [str(parent) for parent in history.at(made).parent_ids] == [tip, target]
+    assert not composer.is_ancestor(merge, made)
 
 
 def test_a_file_against_a_folder_is_named_as_it_was_and_is_not_left(
@@ -265,26 +254,6 @@ def test_a_file_against_a_folder_is_named_as_it_was_and_is_not_left(
     assert composer.build("squash", piece(base, file, folder)) == Conflicted(("new",))
     assert composer.left_over(merge, merge) == (f"new~{file}",)
     assert composer.left_over(merge, work) == ()
-
-
-def test_what_lands_is_a_merge_of_both_tips_without_the_markers(
-    history: History, composer: Composer
-) -> None:
-    """What has landed meanwhile is in it."""
-    forked = Diverged(history, composer)
-    later = history.commit({"a": b"ours\n", "b": b"2\n"}, forked.tip)
-    clash = history.commit({"a": b"other\n", "b": b"1\n"}, forked.tip)
-
-    made = built(composer.integrated(forked.piece(forked.work, forked.tip)))
-    meanwhile = built(composer.integrated(forked.piece(forked.work, later)))
-    conflicted = composer.integrated(forked.piece(forked.work, clash))
-
-    assert history.files(made) == {"a": b"both\n", "b": b"1\n"}
-    assert history.files(meanwhile) == {"a": b"both\n", "b": b"2\n"}
-    assert conflicted == Conflicted(("a",))
-    parents = [str(parent) for parent in history.at(made).parent_ids]
-    assert parents == [forked.tip, forked.target]
-    assert not composer.is_ancestor(forked.merge, made)
 
 
 def test_what_its_people_took_out_of_the_target_is_not_in_a_resolved_merge(
@@ -315,9 +284,7 @@ def test_work_that_stands_on_what_has_not_landed_brings_in_only_its_own(
     files = {"a": b"theirs\n", "b": b"refused\n", "c": b"2\n"}
     work = history.commit(files, refused)
 
-    made = composer.unresolved(
-        Piece(base=refused, work=work, onto=tip, message="Fit\n", at=AT)
-    )
+    made = composer.unresolved(piece(refused, work, tip))
 
     held = history.files(made)
     assert held["b"] == b"1\n"

@@ -69,20 +69,38 @@ async def test_each_repository_is_served_and_woken_by_its_own_deliveries(
 
 
 async def test_without_a_door_the_sweep_alone_finds_what_is_to_be_done(
-    here: Town,
+    here: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A fault on the way out does not keep the service from ending."""
+
+    async def broken(_loop: Loop) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
     number = await labelled(here, REPO)
     told = hosting(here, secret="", sweep_s=0.2)
-    async with running(told, poll=True) as host:
+    async with asyncio.timeout(patient(60)), running(told, poll=True) as host:
         await accepted(here, REPO, number)
         await accepted(here, OTHER, await labelled(here, OTHER))
 
         assert host.port == 0
+        monkeypatch.setattr(Loop, "release", broken)
 
 
-async def test_those_that_are_broken_do_not_hold_up_the_others(here: Town) -> None:
-    """One is not there, and one has no place on the disk."""
-    repositories = ("alice/none", REPO, OTHER)
+async def test_those_that_are_broken_or_slow_do_not_hold_up_the_others(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One is not there, one answers nothing, and one has no place on the disk."""
+    send = Wire.send
+
+    async def slow(wire: Wire, ask: Ask, token: str) -> HttpReply:
+        if "/repos/alice/slow" in ask.url:
+            await asyncio.Event().wait()
+        return await send(wire, ask, token)
+
+    monkeypatch.setattr(Wire, "send", slow)
+    here.forge.add_repository("alice/slow", source=here.folder / "source")
+    here.forge.grant("alice/slow", "brat[bot]", "write")
+    repositories = ("alice/none", "alice/slow", REPO, OTHER)
     told = hosting(here, repositories=repositories, sweep_s=0.2, roster_s=0.2)
     folder = told.of(REPO, None, here.forge.known(REPO).id).folder
     folder.parent.mkdir(parents=True)
@@ -117,23 +135,6 @@ async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
 
         assert host.served[REPO].trouble in lines[-1]
     assert len([one for one in caplog.records if "a bug in brat" in one.message]) == 1
-
-
-async def test_one_that_is_slow_does_not_hold_up_the_others(
-    here: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    send = Wire.send
-
-    async def slow(wire: Wire, ask: Ask, token: str) -> HttpReply:
-        if f"/repos/{REPO}/" in ask.url:
-            await asyncio.Event().wait()
-        return await send(wire, ask, token)
-
-    monkeypatch.setattr(Wire, "send", slow)
-    await labelled(here, REPO)
-    number = await labelled(here, OTHER)
-    async with running(hosting(here, sweep_s=0.2)):
-        await accepted(here, OTHER, number)
 
 
 async def said(here: Town, repo: str, number: int, words: str) -> None:
@@ -194,20 +195,6 @@ async def test_the_figures_are_on_a_port_of_their_own_and_a_taken_one_is_said(
     assert f'brat_convoys{{repository="{REPO}",state="active"}} 1.0' in shown
     assert f'brat_tokens_total{{kind="output",repository="{REPO}"}} 0.0' in shown
     assert f'brat_tasks{{repository="{REPO}",' in shown
-
-
-async def test_a_fault_on_the_way_out_does_not_keep_the_service_from_ending(
-    here: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def broken(_loop: Loop) -> None:
-        raise OSError(ENOSPC, "No space left on device")
-
-    async with asyncio.timeout(patient(60)):
-        async with running(hosting(here, sweep_s=0.2), poll=True) as host:
-            await until(
-                lambda: len([one for one in host.served.values() if one.loop]) == 2
-            )
-            monkeypatch.setattr(Loop, "release", broken)
 
 
 async def test_a_mirror_that_has_grown_is_collected_while_the_service_runs(
