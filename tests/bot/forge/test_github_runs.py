@@ -347,10 +347,9 @@ async def test_it_is_changed_only_where_it_is_otherwise(
 
 # --- checks of the bot's own on commits: made once, found again, changed in place -----
 
-SHOWN = "c0ffee" + "0" * 34
 VIEW = CheckView(
     key=ids.check_key("fix-7", 2, 1),
-    commit=SHOWN,
+    commit=COMMIT,
     name="brat (task-2)",
     conclusion=None,
     title="In the merge queue",
@@ -359,7 +358,7 @@ VIEW = CheckView(
 )
 LANDED = replace(VIEW, conclusion="success", title="Landed", summary="It landed.")
 MADE = {"id": 5, "name": VIEW.name, "status": "completed"}
-CHECKS = f"{REPO}/commits/{SHOWN}/check-runs"
+CHECKS = f"{REPO}/commits/{COMMIT}/check-runs"
 
 
 def checked(view: CheckView, number: int = 5, marks: int = 0) -> dict[str, Any]:
@@ -412,8 +411,8 @@ async def test_where_checks_are_forbidden_a_status_shows_the_same(
     forge.post(f"{REPO}/check-runs").respond(403, json={"message": "Apps only"})
     context = {"id": 5, "context": VIEW.name, "state": "pending"}
     context["description"] = VIEW.title
-    forge.get(f"{REPO}/commits/{SHOWN}/status").respond(json={"statuses": [context]})
-    made = forge.post(f"{REPO}/statuses/{SHOWN}").respond(201, json={"id": 6})
+    forge.get(f"{REPO}/commits/{COMMIT}/status").respond(json={"statuses": [context]})
+    made = forge.post(f"{REPO}/statuses/{COMMIT}").respond(201, json={"id": 6})
 
     await shown(github, VIEW)
     assert not made.called

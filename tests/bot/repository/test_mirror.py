@@ -12,10 +12,8 @@ import pytest
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror, collect_mirror, has_grown, on_disk
 from bot.roles.deacon import sweep_branches
-from convoy.events import Event as Fact
-from convoy.events.leases import BotStarted, LeaseTaken
 from convoy.log import record as states
-from convoy.log.record import Reading, fact_of, record
+from convoy.log.record import Reading
 from convoy.model import ids
 from convoy.model.state import Moment, State
 from convoy.owed import Sweep
@@ -36,10 +34,6 @@ from tests.world.rules import ACTOR, NAME, Rules, sha, spec
 
 MAIN = "refs/heads/main"
 WORK = "refs/heads/convoy/fix-7/task-1"
-
-
-def move(mirror: Mirror, ref: str, new: str | None) -> dict[str, RefUpdate]:
-    return {ref: RefUpdate(ref, new, mirror.refs.get(ref))}
 
 
 def test_a_mirror_is_a_cache(mirror: Mirror, opened: Open) -> None:
@@ -82,7 +76,8 @@ def test_a_branch_that_somebody_moved_keeps_the_whole_push_out(
     origin.point("refs/heads/second", second)
     mirror.look()
     origin.point(MAIN, second)
-    updates = move(mirror, MAIN, second) | move(mirror, WORK, first)
+    moves = ((MAIN, second), (WORK, first))
+    updates = {ref: RefUpdate(ref, to, mirror.refs.get(ref)) for ref, to in moves}
     origin.point(MAIN, origin.commit({"a": b"3"}))
 
     with pytest.raises(Conflict, match=MAIN):
@@ -319,40 +314,6 @@ def test_a_deleted_mirror_cannot_put_back_what_it_no_longer_has(
 # --- what was acknowledged is there, once, whatever breaks while it is written --------
 
 
-def take(mirror: Mirror, number: int) -> tuple[Event, ...]:
-    facts: list[Fact] = [] if mirror.state.bots else [BotStarted(version="0")]
-    facts.append(
-        LeaseTaken(resource=f"port:{number}", holder="me", nonce="n", expires=2**40)
-    )
-    return record(mirror.state, facts, actor=ACTOR, at=0)[1]
-
-
-def work(mirror: Mirror, until: int) -> None:
-    """Take the resources that are not taken yet, one a push."""
-    mirror.look()
-    while (number := len(mirror.state.leases) + 1) <= until:
-        mirror.push(take(mirror, number), {}, actor=ACTOR)
-
-
-def logged(bare: Path) -> list[str]:
-    """Return the resources taken in the remote's log, each as often as it is there."""
-    log = Log(bare)
-    head = log.head()
-    entries = log.entries(head) if head else []
-    assert not any(entry.faults for entry in entries)
-    facts = [
-        fact_of(event.kind.body)
-        for entry in entries
-        for event in entry.events
-        if isinstance(event.kind, CommentAdded)
-    ]
-    return [fact.resource for fact in facts if isinstance(fact, LeaseTaken)]
-
-
-def ports(many: int) -> list[str]:
-    return [f"port:{number}" for number in range(1, many + 1)]
-
-
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """Give a folder on a disk of its own that can be filled; only root makes one."""
@@ -381,47 +342,53 @@ def fill(disk: Path) -> Path:
 
 @LANDING
 def test_a_full_disk_loses_nothing(disk: Path, origin: History, opened: Open) -> None:
-    mirror = open_mirror(disk / "mirror.git", origin.path.as_uri(), None)
-    work(mirror, 2)
-    other = opened("other")
+    mirror = begun(open_mirror(disk / "mirror.git", origin.path.as_uri(), None))
+    other, before = opened("other"), mirror.state
     other.look()
     filler = fill(disk)
 
     with pytest.raises(Unavailable, match=r"cannot be written|no space"):
-        mirror.push(take(mirror, 3), {}, actor=ACTOR)
-    assert logged(origin.path) == ports(2)
-    other.push(take(other, 3), {}, actor=ACTOR)
+        write(mirror, *paused(mirror))
+    assert read(origin) == before
+    write(other, *paused(other))
     with pytest.raises(Unavailable, match=r"cannot be written|no space"):
         mirror.look()
-    assert len(mirror.state.leases) == 2
+    assert mirror.state == before
 
     filler.unlink()
-    work(mirror, 4)
-    assert logged(origin.path) == ports(4)
+    mirror.look()
+    assert mirror.state == other.state
+    write(mirror, *resumed(mirror))
+    assert read(origin) == mirror.state
 
 
 @LANDING
 def test_a_mirror_that_is_deleted_between_look_and_push_is_made_again(
     tmp_path: Path, address: Address
 ) -> None:
-    path = tmp_path / "mirror.git"
-    mirror = open_mirror(path, address.url, address.token)
-    work(mirror, 2)
-    events = take(mirror, 3)
-    subprocess.run(["rm", "-r", str(path)], check=True, timeout=patient(20))
+    def opened(name: str) -> Mirror:
+        return open_mirror(tmp_path / f"{name}.git", address.url, address.token)
+
+    mirror, other = begun(opened("mirror")), opened("other")
+    before, events = mirror.state, paused(mirror)
+    shutil.rmtree(mirror.path)
 
     with pytest.raises(Unavailable):
-        mirror.push(events, {}, actor=ACTOR)
+        write(mirror, *events)
 
-    work(mirror, 3)
-    assert logged(address.bare) == ports(3)
+    other.look()
+    assert other.state == before
+    mirror.look()
+    write(mirror, *paused(mirror))
+    other.look()
+    assert other.state == mirror.state
 
 
 @LANDING
 def test_a_fetch_that_was_killed_halfway_is_done_again(
     mirror: Mirror, opened: Open
 ) -> None:
-    work(mirror, 2)
+    begun(mirror)
     other = opened("other")
     for each in said(mirror.path, "rev-list", str(mirror.head)).split():
         data = said(mirror.path, "cat-file", "commit", each).encode()
@@ -435,12 +402,16 @@ def test_a_fetch_that_was_killed_halfway_is_done_again(
 
 @LANDING
 def test_a_claim_of_another_century_does_not_date_the_log(mirror: Mirror) -> None:
-    mirror.look()
+    def dated() -> str:
+        return said(mirror.path, "show", "-s", "--format=%ct", str(mirror.head))
+
+    begun(mirror)
+    before = dated()
     claim = Event(bytes(16), bytes(16), 2**62, CommentAdded("I come from far"))
 
-    mirror.push((*take(mirror, 1), claim), {}, actor=ACTOR)
+    write(mirror, *paused(mirror), claim)
 
-    assert int(said(mirror.path, "show", "-s", "--format=%ct", str(mirror.head))) < 10
+    assert dated() == before
 
 
 # --- what a draft keeps for good ------------------------------------------------------

@@ -277,12 +277,9 @@ BLOCKED = "the rules on convoy/any/base block the bot (no new branches)"
 async def test_rules_that_the_bot_may_pass_by_or_that_keep_it_away_are_named(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
-    people, passes = (
-        "The rules of trunk let only people merge",
-        "[refinery] bypass = true",
-    )
+    people = "The rules of trunk let only people merge"
     for branch, kind, bypass, grade, words in (
-        ("trunk", "update", "always", "note", (people, passes)),
+        ("trunk", "update", "always", "note", (people, "[refinery] bypass = true")),
         ("convoy/any/base", "creation", "never", "fault", (BLOCKED,)),
     ):
         ruled(forge, {branch: [{"type": kind, "ruleset_id": 7}]})

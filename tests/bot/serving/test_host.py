@@ -301,7 +301,7 @@ def refusing_the_log(here: Town, name: str) -> None:
 
 
 async def until_ready(port: int, status: int, words: str) -> httpx.Response:
-    """Wait until this is answered to who asks whether it is until_ready."""
+    """Wait until this is answered to who asks whether it is ready."""
     async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
 
         async def asked() -> httpx.Response | None:
