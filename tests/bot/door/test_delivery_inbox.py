@@ -29,7 +29,7 @@ from bot.door.inbox import (
     Wake,
 )
 from tests.bot.door_client import ASKED, GUID
-from tests.bot.room import LIST, Room, room
+from tests.bot.room import LIST, room
 from tests.world.cases import looped
 
 
@@ -203,25 +203,25 @@ WAYS: dict[str, Callable[[Post], Post]] = {
 }
 
 
-async def delivered(here: Room, issue: int, comments: dict[int, str]) -> Post:
-    """Let a person label an issue, which comes behind comments on the first one."""
-    await here.person.relabel(issue, {"brat"}, set())
-    asked = StartRequest(issue=issue, title="Do it", text=LIST, by="you")
-    remarks = (
-        Remark(issue=here.issue, comment=each, text=text, by="you", on_pull=False)
-        for each, text in comments.items()
-    )
-    post: list[Kept] = [*remarks, asked]
-    return [(f"delivery-{n}", each) for n, each in enumerate(post)]
-
-
 async def told(folder: Path, way: Callable[[Post], Post]) -> dict[str, Any]:
     """Hand all over to a bot in some way; return what people see, and what is true."""
     async with room(folder, roles=("mayor",), labelled=False) as here:
         second = await here.person.open_issue("Do it", LIST)
         for issue, texts in ((here.issue, ()), (second, SAID)):
-            said = {await here.written(here.issue, t, "you"): t for t in texts}
-            for delivery, kept in way(await delivered(here, issue, said)):
+            post: list[Kept] = [
+                Remark(
+                    issue=here.issue,
+                    comment=await here.written(here.issue, text, "you"),
+                    text=text,
+                    by="you",
+                    on_pull=False,
+                )
+                for text in texts
+            ]
+            await here.person.relabel(issue, {"brat"}, set())
+            post.append(StartRequest(issue=issue, title="Do it", text=LIST, by="you"))
+            sent = [(f"delivery-{n}", each) for n, each in enumerate(post)]
+            for delivery, kept in way(sent):
                 here.context.inbox.put(delivery, kept)
                 await here.loop.tick()
             await here.swept(2)
@@ -255,7 +255,6 @@ async def test_the_world_ends_the_same(tmp_path: Path) -> None:
 
 
 # --- what a delivery of a review or of an edited comment asks for, if anything --------
-
 
 BOT = "brat[bot]"
 BOX = "- [{}] Cancel the convoy <!-- brat:box=cancel -->"

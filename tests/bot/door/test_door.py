@@ -207,7 +207,6 @@ async def test_a_delivery_without_an_event_or_githubs_id_is_400(
 
 # --- clients that take and do not give: each succeeded against a door without limits --
 
-
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 

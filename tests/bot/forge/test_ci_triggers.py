@@ -1,5 +1,7 @@
 """What can start CI on a candidate, and what it hands to agents' code, as files say."""
 
+from collections.abc import Callable
+
 import httpx
 
 from bot.forge.github_actions import open_environments
@@ -110,11 +112,14 @@ def test_a_job_named_by_many_expressions_holds_nobody_up() -> None:
     assert unreportable(files, ("a" * 100 + "b",))[0] == ()
 
 
-@looped("a${{ ", "${{ a")
-def test_an_expression_without_end_is_read_in_one_pass(piece: str) -> None:
-    def read(pieces: int) -> None:
-        _check_names("test", {"name": piece * pieces})
-
+@looped(
+    lambda pieces: _check_names("test", {"name": "a${{ " * pieces}),
+    lambda pieces: _check_names("test", {"name": "${{ a" * pieces}),
+    lambda pieces: picks_branch(["[a" * pieces], "main"),
+)
+def test_what_is_made_to_be_slow_is_read_in_one_pass(
+    read: Callable[[int], object],
+) -> None:
     assert growth(read, 2_000) < LINEAR
 
 
@@ -153,7 +158,6 @@ def test_the_candidates_of_tasks_and_of_the_convoy_are_both_judged(
 
 
 # --- what an agent's code could reach by CI is found in the workflow files ------------
-
 
 SAFE = """
 on:
@@ -324,13 +328,6 @@ def test_branch_patterns_mean_what_they_mean_on_github(
     pattern: str, branch: str, *, fits: bool
 ) -> None:
     assert picks_branch([pattern], branch) == fits
-
-
-def test_a_branch_pattern_made_to_be_slow_is_read_in_one_pass() -> None:
-    def read(pieces: int) -> None:
-        picks_branch(["[a" * pieces], "main")
-
-    assert growth(read, 2_000) < LINEAR
 
 
 # --- which environments of Actions let agents' branches in, asked of a forge ----------

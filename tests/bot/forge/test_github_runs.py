@@ -320,7 +320,6 @@ async def test_a_red_job_tells_what_its_failed_step_printed(
 
 # --- the schedule that wakes the loop: on while there is work, and off else ---------
 
-
 WAKE = f"{REPO}/actions/workflows/brat-wake.yml"
 
 

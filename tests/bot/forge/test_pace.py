@@ -229,17 +229,14 @@ def test_one_repository_cannot_spend_what_another_needs() -> None:
     assert shares.free_at(OTHER, 0.0, Precedence.REST) == 0.0
 
 
-def budget(left: int) -> RequestBudget:
-    return RequestBudget(limit=HOURLY_OF_A_JOB, left=left, resets_at=3_600.0)
-
-
 @looped(
     (1_000, 0.0), (501, 0.0), (500, 45.0), (200, 180.0), (100, 3_600.0), (0, 3_600.0)
 )
 def test_looks_are_slower_the_fewer_requests_are_left(
     left: int, pause_s: float
 ) -> None:
-    assert budget(left).pause_s(5, 0.0) == pause_s
+    budget = RequestBudget(limit=HOURLY_OF_A_JOB, left=left, resets_at=3_600.0)
+    assert budget.pause_s(5, 0.0) == pause_s
 
 
 async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over(

@@ -53,11 +53,6 @@ def start(opened: Open) -> Start:
     return start
 
 
-def held(origin: History) -> lease.Lock:
-    ref = origin.repo.references[lease.ref_of(RESOURCE)]
-    return lease.read(origin.repo, str(ref.target))
-
-
 @pytest.mark.parametrize("actor", [OTHER, ACTOR], ids=["another", "the same"])
 @pytest.mark.parametrize("off_ms", [-(10**12), 0, 10**9, 10**12])
 def test_another_bot_waits(off_ms: int, actor: bytes, start: Start) -> None:
@@ -116,7 +111,8 @@ def test_who_lost_the_lease_cannot_push(start: Start, origin: History) -> None:
     with pytest.raises(Conflict, match="refs/grite/locks/"):
         one.mirror.push(events, {update.ref: update}, actor=ACTOR)
 
-    assert held(origin).owner == OTHER
+    ref = origin.repo.references[lease.ref_of(RESOURCE)]
+    assert lease.read(origin.repo, str(ref.target)).owner == OTHER
     assert "refs/grite/wal" not in origin.repo.references
     assert not one.look().lease.held
     with pytest.raises(NotHolder):

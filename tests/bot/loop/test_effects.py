@@ -244,7 +244,6 @@ async def test_a_job_that_stays_hears_people_between_its_pushes(here: Room) -> N
 
 # --- the loop waits as long as the forge wants, and writes only while it may ----------
 
-
 SLOW_S = 15.0
 
 

@@ -5,6 +5,7 @@ import random
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -330,22 +331,15 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(path)], check=True, timeout=patient(20))
 
 
-def fill(disk: Path) -> Path:
-    filler = disk / "filler"
-    with filler.open("wb", buffering=0) as file:
-        while True:
-            try:
-                file.write(b"x" * 4096)
-            except OSError:
-                return filler
-
-
 @LANDING
 def test_a_full_disk_loses_nothing(disk: Path, origin: History, opened: Open) -> None:
     mirror = begun(open_mirror(disk / "mirror.git", origin.path.as_uri(), None))
     other, before = opened("other"), mirror.state
     other.look()
-    filler = fill(disk)
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)
 
     with pytest.raises(Unavailable, match=r"cannot be written|no space"):
         write(mirror, *paused(mirror))
@@ -416,7 +410,6 @@ def test_a_claim_of_another_century_does_not_date_the_log(mirror: Mirror) -> Non
 
 # --- what a draft keeps for good ------------------------------------------------------
 
-
 FIRST, SECOND = "1" * 40, "2" * 40
 REF = ids.attempt_ref("fix-7", 1, 2)
 
@@ -447,7 +440,6 @@ def test_a_candidate_that_comes_back_in_the_same_push_stays(mirror: Mirror) -> N
 
 
 # --- what anybody pushed and took back again does not stay for ever -------------------
-
 
 JUNK = 3_000_000
 

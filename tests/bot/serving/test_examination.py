@@ -114,7 +114,6 @@ async def test_deliveries_that_fail_are_explained_and_their_address_is_tried(
 
 # --- what a repository's settings would keep from the bot, with what mends it ---------
 
-
 PROJECT = "octo/project"
 AT = f"{API}/repos/{PROJECT}"
 ACTIONS = f"{AT}/actions/permissions"

@@ -292,7 +292,6 @@ async def test_what_was_refused_is_tried_again_when_the_installation_changes(
 
 # --- a repository of which nothing moves is named, and the others are served ----------
 
-
 REFUSING = 'case "$1" in refs/grite/*) echo "not here" >&2; exit 1;; esac'
 
 

@@ -17,7 +17,6 @@ from bot.dashboard.login import LOGIN, SESSION, Sessions
 from bot.door.feed import kept_key
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM, Scheme
-from tests.world.cases import looped
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient
 from tests.world.site import API_TOKEN, NAME, PRIVATE, Site, site, site_with_tls
@@ -150,13 +149,9 @@ async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see
         assert "Domain" not in line
         assert line.startswith("__Host-")
     assert API_TOKEN not in page.text
-
-
-@looped("//evil.example", "/\\evil.example", "https://evil")
-async def test_nobody_is_led_elsewhere(to: str, browser: Browser) -> None:
-    back = await browser.sign_in("alice", f"/login?to={to}")
-
-    assert back.headers["Location"] == "/"
+    for elsewhere in ("//evil.example", "/\\evil.example", "https://evil"):
+        back = await browser.sign_in("alice", f"/login?to={elsewhere}")
+        assert back.headers["Location"] == "/"
 
 
 async def test_an_answer_to_another_browser_signs_nobody_in(served: Site) -> None:
@@ -251,7 +246,6 @@ async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
 
 
 # --- in a real browser ----------------------------------------------------------------
-
 
 CONVOY = f"/{REPO}/convoys/{NAME}"
 
