@@ -133,29 +133,23 @@ async def test_who_leaves_while_it_is_called_or_served_hands_the_lane_on() -> No
     assert order == [0, 2, 3]
 
 
-async def test_reads_are_a_few_at_once_and_pass_a_waiting_write(
+async def test_reads_are_a_few_at_once_and_meet_a_limit_together(
     hand: HandTime,
 ) -> None:
     road = Road(hand)
     rest = road.rest(Pacing())
-
     async with asyncio.TaskGroup() as group:
         for number in range(40):
             group.create_task(rest.get(f"/{number}"))
-
     assert road.most == 8
     assert len(road.starts) == 40
 
-
-async def test_many_that_meet_one_limit_are_one_meeting(hand: HandTime) -> None:
     busy = iter([httpx.Response(429)] * 8)
     road = Road(hand, answer=lambda _: next(busy, OK))
     rest = road.rest(Pacing())
-
     async with asyncio.TaskGroup() as group:
         for _ in range(8):
             group.create_task(rest.get("/user"))
-
     assert road.starts == [0] * 8 + [60] * 8
 
 
@@ -268,9 +262,6 @@ async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over(
 
 # --- what the forge refuses as too much comes again later, or is left to the caller ---
 
-SECONDARY = {"message": "You have exceeded a secondary rate limit. Please wait."}
-SOON = httpx.Response(403, json=SECONDARY, headers={"retry-after": "7"})
-
 
 def spent(in_s: float, status: int = 403, **said: object) -> httpx.Response:
     """Return what is said when nothing is left for so many seconds."""
@@ -381,7 +372,8 @@ async def test_a_call_is_refused_only_so_often(
     pace = Pace(Pacing(tries=3), hand.time)
     rest = Rest(client, api_url=API, token="x", pace=pace)
     route = forge.get(f"{API}/user")
-    route.mock(SOON)
+    said = {"message": "You have exceeded a secondary rate limit. Please wait."}
+    route.respond(403, json=said, headers={"retry-after": "7"})
 
     with pytest.raises(Limited):
         await rest.get("/user")

@@ -167,12 +167,7 @@ async def test_an_unchanged_page_still_leads_to_the_next(
     for expected in (2, 3):
         assert await users(rest) == ["ann"] * expected
 
-
-async def test_nobody_can_say_unchanged_who_was_not_asked(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    forge.get(f"{API}/user").mock(UNCHANGED)
-
+    forge.get(f"{API}/user").mock(UNCHANGED)  # nobody asked whether it is
     with pytest.raises(Unavailable, match="unexpected 304 from GitHub"):
         await rest.get("/user")
 
@@ -242,13 +237,8 @@ async def test_another_origin_never_sees_the_token_nor_who_leads_back_from_it(
     for route in (there, back, page):
         assert not shows_token(route)
 
-
-async def test_a_redirect_does_not_leave_https(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
     plain = {"location": "http://api.example.org/user"}
     forge.get(f"{API}/user").respond(302, headers=plain)
-
     with pytest.raises(Unavailable, match="brat refused a redirect to http"):
         await rest.get("/user")
 

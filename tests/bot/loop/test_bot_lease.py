@@ -119,9 +119,6 @@ def test_who_lost_the_lease_cannot_push(start: Start, origin: History) -> None:
         one.push()
 
 
-FOR_EVER = lease.Lock(OTHER, "mine", NOW * 2, RESOURCE)
-
-
 @pytest.mark.parametrize(
     "writer", [None, OTHER_KEY.writer(), LOG_KEY.writer("2"), "no lease"]
 )
@@ -129,11 +126,11 @@ def test_a_lease_that_no_allowed_key_signed_binds_nobody(
     writer: Writer | str | None, start: Start, origin: History
 ) -> None:
     """It held the bot up for as long as somebody pushed another one each minute."""
-    made = (
-        origin.commit({"lock.json": b"no json"})
-        if isinstance(writer, str)
-        else lease.write(origin.repo, FOR_EVER, parent=None, at_ms=NOW, writer=writer)
-    )
+    if isinstance(writer, str):
+        made = origin.commit({"lock.json": b"no json"})
+    else:
+        theirs = lease.Lock(OTHER, "mine", NOW * 2, RESOURCE)
+        made = lease.write(origin.repo, theirs, parent=None, at_ms=NOW, writer=writer)
     origin.point(lease.ref_of(RESOURCE), made)
 
     assert start("one").push().lease.held

@@ -163,7 +163,6 @@ async def test_a_run_on_a_candidate_that_was_given_up_is_cancelled(here: Room) -
 # --- a command is acknowledged the moment it arrives ----------------------------------
 
 EYES = "eyes"
-
 A_MINUTE_ON_S = 61.0
 """The pushes before this are no longer counted."""
 

@@ -19,10 +19,9 @@ CONFIG = '[refinery]\nchecks = ["ci"]\n'
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
 
 
-async def candidate(here: Room) -> str:
-    await here.worked(1, FILES)
-    found = there(here.task(1).candidate)
-    return found.commit
+async def candidate(here: Room, number: int = 1, **more: bytes) -> str:
+    await here.worked(number, FILES | {f"{name}.py": more[name] for name in more})
+    return there(here.task(number).candidate).commit
 
 
 def judged(here: Room, commit: str, conclusion: str) -> None:
@@ -75,9 +74,8 @@ async def test_another_apps_check_of_the_same_name_does_not_pass(here: Room) -> 
     assert here.task(1).state == "merged"
     assert here.state.reporters == {"ci": "github-actions"}
 
-    await here.worked(2, FILES | {"two.py": b"two\n"})
-    found = there(here.task(2).candidate)
-    await said(here, found.commit, "evil[bot]")
+    second = await candidate(here, 2, two=b"two\n")
+    await said(here, second, "evil[bot]")
     await here.swept(3)
 
     assert here.task(2).state == "needs-review"

@@ -109,13 +109,25 @@ def test_what_no_commit_reaches_stays_out(box: Box) -> None:
     assert blob not in box.mirror.objects
 
 
-def test_work_that_is_too_dear_to_look_at_is_refused(box: Box) -> None:
+def test_work_that_is_too_dear_to_look_at_or_to_keep_in_between_is_refused(
+    box: Box,
+) -> None:
     base, work = box.base, box.work.commit({"a": b"QUJD" * 4_000_000}, box.base)
     patch = examined_patch(box.work.path, base, work, settings(), 50_000_000)
 
     assert "the memory and time limits" in patch.refusals[0]
     assert not patch.keeps
     assert patch.is_large
+
+    line = [box.base]
+    for number in range(6):
+        files = {"a": bytes([48 + number]) * 40_000_000}
+        line.append(box.work.commit(files, line[-1]))
+    line.append(box.work.commit({"a": b"2\n"}, line[-1]))
+    patch = examined_patch(box.work.path, box.base, line[-1], settings())
+
+    assert "the limit is 200000000" in patch.refusals[0]
+    assert not patch.keeps
 
 
 def test_an_examiner_that_was_killed_is_started_again(box: Box) -> None:
@@ -127,18 +139,6 @@ def test_an_examiner_that_was_killed_is_started_again(box: Box) -> None:
 
     assert first == examined_patch(box.work.path, box.base, commit, settings())
     assert first.refusals == ()
-
-
-def test_what_commits_in_between_hold_counts(box: Box) -> None:
-    line = [box.base]
-    for number in range(6):
-        files = {"a": bytes([48 + number]) * 40_000_000}
-        line.append(box.work.commit(files, line[-1]))
-    line.append(box.work.commit({"a": b"2\n"}, line[-1]))
-    patch = examined_patch(box.work.path, box.base, line[-1], settings())
-
-    assert "the limit is 200000000" in patch.refusals[0]
-    assert not patch.keeps
 
 
 @looped(

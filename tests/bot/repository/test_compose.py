@@ -324,20 +324,6 @@ def test_a_name_that_differs_only_in_case_from_what_landed_or_another_is_refused
 # --- `.gitattributes` are obeyed, as a merge by git on the branch would ---------------
 
 
-def merged(composer: Composer, history: History, piece: Piece) -> bytes | str:
-    """Return the merged file, the same for each strategy, or the file in conflict."""
-    found: set[bytes | str] = set()
-    for strategy in STRATEGIES:
-        made = composer.build(strategy, piece)
-        assert made == composer.build(strategy, piece)
-        if isinstance(made, Conflicted):
-            found.add(made.paths[0])
-        else:
-            found.add(history.files(made)["log"])
-    (one,) = found
-    return one
-
-
 APART = (b"one\n2\n3\n4\n5\n", b"1\n2\n3\n4\ntwo\n")
 TOGETHER = (b"1\n2\none\n4\n5\n", b"1\n2\ntwo\n4\n5\n")
 SINCE = ({0}, {0, 1}, {0, 2})
@@ -376,7 +362,12 @@ def test_a_driver_named_in_the_branchs_attributes_merges_the_file(
         for has, side in zip(named[1:], sides, strict=True)
     )
 
-    assert merged(composer, history, piece(base, work, onto)) == told
+    both = piece(base, work, onto)
+    for strategy in STRATEGIES:
+        made = composer.build(strategy, both)
+        assert made == composer.build(strategy, both)
+        conflicted = isinstance(made, Conflicted)
+        assert (made.paths[0] if conflicted else history.files(made)["log"]) == told
 
 
 def test_what_conflicts_by_attributes_is_left_to_an_agent_with_what_does_not(

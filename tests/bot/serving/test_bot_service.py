@@ -157,9 +157,8 @@ TOLD = {
 }
 
 
-def test_a_job_of_github_is_paced_as_github_asks() -> None:
+def test_a_job_of_github_is_paced_acts_as_its_app_and_shows_no_secret() -> None:
     settings = read_inputs(TOLD).settings
-
     told = (settings.token, settings.workflow, settings.label)
     assert told == ("t0ken", "brat.yml", "brat")
     assert (settings.push_gap_s, settings.write_gap_s) == (20, 1)
@@ -167,14 +166,15 @@ def test_a_job_of_github_is_paced_as_github_asks() -> None:
         here = read_inputs(TOLD | {"GITHUB_SERVER_URL": server}).settings
         assert (here.push_gap_s, here.write_gap_s) == (0, 0)
 
-
-def test_an_app_goes_before_the_jobs_own_token_and_no_secret_is_shown() -> None:
     inputs = read_inputs(TOLD | {"BRAT_APP_ID": "12", "BRAT_APP_KEY": "s3cret"})
-
     assert (inputs.settings.app_id, inputs.settings.token) == ("12", "")
     assert inputs.settings.private_key_file == Path("/nowhere/brat-loop/app.pem")
     assert "s3cret" not in repr(inputs)
     assert "t0ken" not in repr(read_inputs(TOLD))
+
+    actors = [loops_actor(each) for each in ("Octo/Hello", "octo/hello", "octo/other")]
+    assert actors[0] == actors[1] != actors[2]
+    assert len(bytes.fromhex(actors[0])) == 16
 
 
 @looped(
@@ -193,15 +193,6 @@ def test_what_makes_no_sense_is_said_in_a_sentence(
         read_inputs(TOLD | change)
 
     assert "\n" not in str(raised.value)
-
-
-def test_all_loops_of_a_repository_are_one_actor() -> None:
-    assert (
-        loops_actor("Octo/Hello")
-        == loops_actor("octo/hello")
-        != loops_actor("octo/other")
-    )
-    assert len(bytes.fromhex(loops_actor("octo/hello"))) == 16
 
 
 def event(folder: Path, name: str, **told: object) -> StartRequest | object | None:
@@ -271,8 +262,9 @@ async def asking(loop: Loop, known: Registration) -> AsyncIterator[tuple[GitHub,
 
 
 async def test_it_ends_with_nothing_to_do_and_waits_for_no_session_that_it_dispatched(
-    loop: Loop, known: Registration
+    loop: Loop, known: Registration, told: list[str]
 ) -> None:
+    """With few requests left, it leaves the machine to a later run."""
     idle = await run_once(loop, after=None, ci_wait_s=600)
     assert (idle.convoys, idle.running, idle.again) == (0, 0, False)
     assert not idle.by_clock
@@ -287,19 +279,15 @@ async def test_it_ends_with_nothing_to_do_and_waits_for_no_session_that_it_dispa
     assert left.by_clock  # the session may be lost without a word
     assert loop.lease.ref not in loop.context.mirror.refs
 
-
-async def test_with_few_requests_left_it_leaves_the_machine_to_a_later_run(
-    loop: Loop, told: list[str]
-) -> None:
+    later = "jobs have few API requests left; a later run will continue"
+    assert later not in told
     pace = loop.context.github.rest.pace
     at = pace.time.steady() + 3_000
     pace.budget = RequestBudget(limit=1_000, left=90, resets_at=at)
-
     async with asyncio.timeout(patient(30)):
         left = await run_once(loop, after=None, ci_wait_s=600)
-
     assert left.by_clock
-    assert "jobs have few API requests left; a later run will continue" in told
+    assert later in told
 
 
 async def test_a_job_that_stays_answers_while_a_session_runs(
