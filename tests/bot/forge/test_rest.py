@@ -74,7 +74,8 @@ async def test_a_refused_write_says_why_and_what_is_missing(
     cases: list[tuple[int, object, dict[str, str], str]] = [
         (403, {"message": "Not you."}, needed, missing),
         (422, wrong, {}, "422: Wrong.: 'No commits'"),
-        *((422, odd, {}, "422") for odd in ([], "no")),
+        (422, [], {}, "422"),
+        (422, "no", {}, "422"),
         (422, {"message": "no", "errors": [7]}, {}, "422"),
         (422, {"message": 7, "errors": 7}, {}, "422"),
     ]
