@@ -120,8 +120,8 @@ async def test_the_newest_status_of_each_context_is_read_as_a_check(
         "state": "success",
         "context": "ci",
         "description": checks.REPEATED,
+        "creator": {"login": "github-actions[bot]"},
     }
-    ours["creator"] = {"login": "github-actions[bot]"}
     route = forge.get(f"{REPO}/commits/{'c' * 40}/statuses")
     route.respond(json=[ours, runs, red, older, anothers])
 

@@ -366,8 +366,10 @@ def test_a_driver_named_in_the_branchs_attributes_merges_the_file(
     for strategy in STRATEGIES:
         made = composer.build(strategy, both)
         assert made == composer.build(strategy, both)
-        conflicted = isinstance(made, Conflicted)
-        assert (made.paths[0] if conflicted else history.files(made)["log"]) == told
+        if isinstance(made, Conflicted):
+            assert made.paths[0] == told
+        else:
+            assert history.files(made)["log"] == told
 
 
 def test_what_conflicts_by_attributes_is_left_to_an_agent_with_what_does_not(
