@@ -114,9 +114,8 @@ async def test_what_comes_meanwhile_shares_a_file(tmp_path: Path) -> None:
 
     assert sorted(inbox.requests()) == sorted(names)
     # The first ones have a file each, and all the others one.
-    assert await asyncio.to_thread(lambda: len([*tmp_path.iterdir()])) == (
-        WRITES_AT_ONCE + 1
-    )
+    files = await asyncio.to_thread(lambda: [*tmp_path.iterdir()])
+    assert len(files) == WRITES_AT_ONCE + 1
 
 
 async def test_one_that_cannot_be_kept_spoils_no_other(tmp_path: Path) -> None:
