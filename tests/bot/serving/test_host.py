@@ -93,7 +93,7 @@ async def test_those_that_are_broken_or_slow_do_not_hold_up_the_others(
     send = Wire.send
 
     async def slow(wire: Wire, ask: Ask, token: str) -> HttpReply:
-        if "/repos/alice/slow" in ask.url:
+        if "/repos/alice/slow/" in ask.url:
             await asyncio.Event().wait()
         return await send(wire, ask, token)
 
