@@ -47,6 +47,11 @@ async def test_a_labelled_issue_is_frozen_in_the_inbox(sender: DoorClient) -> No
     assert sender.inbox.requests() == {GUID: ASKED}
     assert sender.wake.take() == {"issues"}
 
+    for event in ("installation", "installation_repositories"):
+        answer = await sender.deliver({"action": "created"}, X_GitHub_Event=event)
+        assert answer.status_code == 202
+    assert sender.roster == ["changed"] * 2
+
 
 @looped(
     None,
@@ -162,14 +167,6 @@ async def test_it_says_whether_it_can_work(sender: DoorClient) -> None:
     assert answer.status_code == 503
     assert answer.json() == {"message": "the App's key is refused"}
     assert (await sender.client.get("/healthz")).status_code == 200
-
-
-async def test_it_hears_where_the_app_is_installed(sender: DoorClient) -> None:
-    for event in ("installation", "installation_repositories"):
-        answer = await sender.deliver({"action": "created"}, X_GitHub_Event=event)
-        assert answer.status_code == 202
-
-    assert sender.roster == ["changed"] * 2
 
 
 # --- no body, however made, makes the door fail ---------------------------------------

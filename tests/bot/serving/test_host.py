@@ -19,13 +19,16 @@ from bot.repository import mirror
 from bot.serving import bot_service
 from bot.serving.host import Host, hosted
 from bot.serving.hosted_dashboard import opened_dashboard, source_of
+from brat.demo import BotProcess
 from brat.forge.storage.forge_state import Forge
-from brat.repository.registration import BOT
+from brat.local import forge_process, local_mode
+from brat.repository import registration as registrations
+from brat.repository.registration import BOT, FORGE_FOLDER
 from grite.errors import BratError, Unavailable
 from grite.wal import WAL_REF
 from tests.bot import door_client
 from tests.bot.hosted import SECRET
-from tests.bot.room import Room, room
+from tests.bot.room import room
 from tests.bot.serving.hosted_town import (
     OTHER,
     accepted,
@@ -38,6 +41,7 @@ from tests.bot.serving.hosted_town import (
     state_of,
 )
 from tests.bot.there import there
+from tests.whole.crash import set_up
 from tests.world.forge import REPO, Town, make_source, until
 from tests.world.forge_rules import put_hook
 from tests.world.github_forge.apps import Apps
@@ -121,19 +125,26 @@ async def test_those_that_are_broken_or_slow_do_not_hold_up_the_others(
         assert stuck not in "\n".join((await ready(host)).get("troubles", []))
 
 
-async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
-    here: Town, caplog: pytest.LogCaptureFixture
+async def test_a_fault_is_told_each_time_and_logged_once_and_a_grown_mirror_collected(
+    here: Town, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told = hosting(here, repositories=(REPO,), sweep_s=0.2)
-    number = here.forge.known(REPO).id
-    (told.of(REPO, None, number).folder / "feed.key").mkdir(parents=True)
+    monkeypatch.setattr(mirror, "FLOOR_BYTES", 1)
+    monkeypatch.setattr("bot.serving.host.SIZED_S", 0.0)
+    told = hosting(here, sweep_s=0.2)
+    folder = told.of(REPO, None, here.forge.known(REPO).id).folder
+    (folder / "feed.key").mkdir(parents=True)
     lines: list[str] = []
-    async with hosted(told, lines.append) as host:
-        await until(
-            lambda: len([line for line in lines if "trying again in" in line]) > 1
-        )
 
-        assert host.served[REPO].trouble in lines[-1]
+    def count(words: str) -> int:
+        return sum(words in line for line in lines)
+
+    async with hosted(told, lines.append) as host:
+        await until(lambda: count("trying again in") > 1)
+        assert count(host.served[REPO].trouble)
+        await until(lambda: count("its mirror has grown"))
+        monkeypatch.undo()
+
+        await accepted(here, OTHER, await labelled(here, OTHER))
     assert len([one for one in caplog.records if "a bug in brat" in one.message]) == 1
 
 
@@ -195,19 +206,6 @@ async def test_the_figures_are_on_a_port_of_their_own_and_a_taken_one_is_said(
     assert f'brat_convoys{{repository="{REPO}",state="active"}} 1.0' in shown
     assert f'brat_tokens_total{{kind="output",repository="{REPO}"}} 0.0' in shown
     assert f'brat_tasks{{repository="{REPO}",' in shown
-
-
-async def test_a_mirror_that_has_grown_is_collected_while_the_service_runs(
-    here: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(mirror, "FLOOR_BYTES", 1)
-    monkeypatch.setattr("bot.serving.host.SIZED_S", 0.0)
-    lines: list[str] = []
-    async with hosted(hosting(here, sweep_s=0.2), lines.append):
-        await until(lambda: any("its mirror has grown" in line for line in lines))
-        monkeypatch.undo()
-
-        await accepted(here, REPO, await labelled(here, REPO))
 
 
 # --- an App: what is installed, by whom, and what the forge refuses -------------------
@@ -329,12 +327,20 @@ async def test_a_repository_whose_log_is_refused_is_named_and_all_make_it_unread
         await until_ready(host.port, 503, "refuses the log")
 
 
-async def test_the_bot_of_one_repository_is_unready(hall: Room) -> None:
-    put_hook(hall.bare, "update", REFUSING)
-    issue = await hall.write("Do it", "- [ ] one")
-    async with bot_service.door(hall.loop, 0) as port:
-        await hall.label(issue)
-        await until_ready(port, 503, "the log")
+async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
+    known = set_up(tmp_path)
+    put_hook(registrations.bare_path(tmp_path, known), "update", REFUSING)
+    folder, log = tmp_path / FORGE_FOLDER, tmp_path / "forge.log"
+    with forge_process.forge(folder, 0, log=log) as (url, _):
+        bot = BotProcess(tmp_path, known, url)
+        bot.start()
+        try:
+            async with local_mode.person(url, known) as github:
+                issue = await github.open_issue("Do it", "- [ ] one")
+                await github.relabel(issue, {"brat"}, set())
+            await until_ready(bot.port, 503, "the log")
+        finally:
+            bot.stop()
 
 
 async def test_ticks_that_are_cut_short_are_a_standstill_after_two_minutes(
@@ -468,9 +474,7 @@ async def test_a_renamed_repository_keeps_its_log_and_its_folder(here: Town) -> 
         await until(lambda: state_of(host, moved).convoys)
         after = host.served[moved].settings
         assert [*host.served] == [moved]
-    assert before
-    assert after
-    assert after.folder == before.folder
+    assert there(after).folder == there(before).folder
 
 
 async def test_a_bot_of_its_own_refuses_the_folder_of_another_repository(
