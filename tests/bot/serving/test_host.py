@@ -139,9 +139,8 @@ async def test_a_fault_is_told_each_time_and_logged_once_and_a_grown_mirror_coll
         return sum(words in line for line in lines)
 
     async with hosted(told, lines.append) as host:
-        await until(lambda: count("trying again in") > 1)
-        assert count(host.served[REPO].trouble)
-        await until(lambda: count("its mirror has grown"))
+        await until(lambda: count(f"{REPO}: ") > 1 and count("its mirror has grown"))
+        assert count(f"{REPO}: {host.served[REPO].trouble}; trying again in ") > 1
         monkeypatch.undo()
 
         await accepted(here, OTHER, await labelled(here, OTHER))
