@@ -88,10 +88,10 @@ def test_pushed_approvals_count_for_nothing(
 
 
 async def test_a_push_to_a_running_bots_log_makes_nobody_a_bot(here: Room) -> None:
-    log = Log(here.bare)
+    log, at = Log(here.bare), here.state.moment.at + 1
     facts = BotStarted(version="1"), ConvoyPaused(convoy="do-it-1", by="alice")
-    events = forged(here.state, facts, MALLORY)
-    theirs = appended(log, events, after=log.head(), actor=MALLORY, at_ms=NOW)
+    events = record(here.state, facts, actor=MALLORY, at=at)[1]
+    theirs = appended(log, events, after=log.head(), actor=MALLORY, at_ms=at)
     assert follow(log, theirs).state.convoys["do-it-1"].state == "paused"
 
     await here.swept()
