@@ -12,10 +12,6 @@ pytestmark = pytest.mark.room(STAGED)
 PLANNED_BY_ENGINE = STAGED + '[mayor]\nengine = "default"\n'
 
 
-def written(exchanges: list[Exchange]) -> list[str]:
-    return [f"{each.method} {each.path}" for each in exchanges if each.method != "GET"]
-
-
 def branches(here: Room) -> set[str]:
     return {ref for ref in here.context.mirror.refs if ref.startswith("refs/heads/")}
 
@@ -36,7 +32,7 @@ async def test_a_staged_convoy_writes_one_comment_and_nothing_else(
         assert "| 1 | one | queued |" in comment
         assert "remove `staged = true` from" in comment
         assert "Approve the plan" not in comment
-        assert written(seen) == []
+        assert {each.method for each in seen} <= {"GET"}
         assert here.labels() == {"brat"}
         assert branches(here) == {"refs/heads/main"}
         assert here.convoy_state() == "planning"

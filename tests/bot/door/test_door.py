@@ -1,15 +1,24 @@
 """The webhook door, knocked at over HTTP."""
 
+import asyncio
 import gzip
 import hashlib
 import hmac
 import json
+import logging
+import socket
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from ipaddress import ip_network
 from pathlib import Path
 
+import httpx
 import pytest
+from aiohttp import web
 
-from bot.door.webhooks import BODY_BYTES, Door, signed
+from bot.door.listening import ConnectionLimits, client_at, listening
+from bot.door.webhooks import BODY_BYTES, WEBHOOK_PATH, Door, signed
+from bot.settings.hosts import Origins
 from tests.bot.door_client import (
     ASKED,
     GUID,
@@ -21,6 +30,7 @@ from tests.bot.door_client import (
     signature,
 )
 from tests.world.cases import looped
+from tests.world.patience import patient
 
 
 @pytest.fixture
@@ -30,11 +40,17 @@ async def sender(tmp_path: Path) -> AsyncIterator[DoorClient]:
 
 
 async def test_a_labelled_issue_is_frozen_in_the_inbox(sender: DoorClient) -> None:
-    answer = await sender.deliver(labelled())
+    named = {"full_name": "Octo/Project"}  # whose case does not matter
+    answer = await sender.deliver(labelled(repository=named))
 
     assert answer.status_code == 202
     assert sender.inbox.requests() == {GUID: ASKED}
     assert sender.wake.take() == {"issues"}
+
+    for event in ("installation", "installation_repositories"):
+        answer = await sender.deliver({"action": "created"}, X_GitHub_Event=event)
+        assert answer.status_code == 202
+    assert sender.roster == ["changed"] * 2
 
 
 @looped(
@@ -52,23 +68,16 @@ async def test_a_labelled_issue_is_frozen_in_the_inbox(sender: DoorClient) -> No
 async def test_without_the_right_signature_nobody_comes_in(
     given: str | bytes | None, sender: DoorClient
 ) -> None:
-    body = json.dumps(labelled()).encode()
-
-    answer = await sender.send(body, X_Hub_Signature_256=given)
-
-    assert answer.status_code == 401
-    assert (sender.inbox.requests(), sender.wake.take()) == ({}, frozenset())
-
-
-async def test_the_older_signature_alone_is_not_enough(sender: DoorClient) -> None:
+    """Though the older one is right."""
     body = json.dumps(labelled()).encode()
     mac = hmac.new(SECRET.encode(), body, hashlib.sha1).hexdigest()
 
     answer = await sender.send(
-        body, X_Hub_Signature_256=None, X_Hub_Signature=f"sha1={mac}"
+        body, X_Hub_Signature_256=given, X_Hub_Signature=f"sha1={mac}"
     )
 
     assert answer.status_code == 401
+    assert (sender.inbox.requests(), sender.wake.take()) == ({}, frozenset())
 
 
 @looped("gzip", "deflate", "br", "identity, gzip", "")
@@ -103,23 +112,24 @@ async def test_the_secret_before_is_taken_while_it_is_being_changed(
     assert sender.inbox.requests() == {GUID: ASKED}
 
 
-@pytest.mark.parametrize("secrets", [(), ("",), ("a-secret", "")])
-def test_a_door_without_a_secret_is_not_built(secrets: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match="there is no webhook secret"):
-        Door(secrets=secrets, place=lambda _: None)
-
-
-def test_a_door_does_not_show_its_secrets(sender: DoorClient) -> None:
+def test_a_door_without_a_secret_is_not_built_and_none_is_shown(
+    sender: DoorClient,
+) -> None:
+    for secrets in ((), ("",), ("a-secret", "")):
+        with pytest.raises(ValueError, match="there is no webhook secret"):
+            Door(secrets=secrets, place=lambda _: None)
     assert SECRET not in repr(sender.door)
     assert PREVIOUS not in repr(sender.door)
 
 
-async def test_only_json_is_read(sender: DoorClient) -> None:
+async def test_only_json_of_a_fair_size_is_read(sender: DoorClient) -> None:
+    form = "application/x-www-form-urlencoded"
     body = b"payload=" + json.dumps(labelled()).encode()
 
-    answer = await sender.send(body, Content_Type="application/x-www-form-urlencoded")
+    answer = await sender.send(body, Content_Type=form)
+    large = await sender.send(b" " * 25_000_001)
 
-    assert answer.status_code == 415
+    assert (answer.status_code, large.status_code) == (415, 413)
     assert "application/json" in answer.json()["message"]
 
 
@@ -148,14 +158,6 @@ async def test_another_repository_wakes_nobody(
     assert (sender.inbox.requests(), sender.wake.take()) == ({}, frozenset())
 
 
-async def test_the_case_of_the_repositorys_name_does_not_matter(
-    sender: DoorClient,
-) -> None:
-    await sender.deliver(labelled(repository={"full_name": "Octo/Project"}))
-
-    assert sender.inbox.requests() == {GUID: ASKED}
-
-
 async def test_it_says_whether_it_can_work(sender: DoorClient) -> None:
     assert (await sender.client.get("/readyz")).status_code == 200
 
@@ -165,14 +167,6 @@ async def test_it_says_whether_it_can_work(sender: DoorClient) -> None:
     assert answer.status_code == 503
     assert answer.json() == {"message": "the App's key is refused"}
     assert (await sender.client.get("/healthz")).status_code == 200
-
-
-async def test_it_hears_where_the_app_is_installed(sender: DoorClient) -> None:
-    for event in ("installation", "installation_repositories"):
-        answer = await sender.deliver({"action": "created"}, X_GitHub_Event=event)
-        assert answer.status_code == 202
-
-    assert sender.roster == ["changed"] * 2
 
 
 # --- no body, however made, makes the door fail ---------------------------------------
@@ -208,9 +202,235 @@ async def test_a_delivery_without_an_event_or_githubs_id_is_400(
     assert sender.inbox.requests() == {}
 
 
-async def test_a_body_that_is_too_large_is_refused(sender: DoorClient) -> None:
-    body = b" " * 25_000_001
-    answer = await sender.send(body)
+# --- clients that take and do not give: each succeeded against a door without limits --
 
-    assert answer.status_code == 413
-    assert signature(body).startswith("sha256=")
+GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@asynccontextmanager
+async def served(limits: ConnectionLimits) -> AsyncIterator[int]:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text="here\n")
+
+    async def unread(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        own = request.transport.get_extra_info("socket")
+        option = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux only
+        set_ms = own.getsockopt(socket.IPPROTO_TCP, option) if option else 7000
+        return web.Response(text=f"unread for {set_ms} ms\n")
+
+    async def take(request: web.Request) -> web.Response:
+        return web.Response(text=f"{len(await request.read())} bytes\n")
+
+    async def work(request: web.Request) -> web.StreamResponse:
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        await asyncio.Event().wait()
+        return answer
+
+    app = web.Application()
+    app.router.add_get("/", answer)
+    app.router.add_get("/work", work)
+    app.router.add_post("/", take)
+    app.router.add_get("/unread", unread)
+    async with listening(app, "127.0.0.1", 0, limits=limits) as port:
+        yield port
+
+
+async def said(reader: asyncio.StreamReader) -> bytes:
+    async with asyncio.timeout(patient(20)):
+        try:
+            return await reader.read()
+        except ConnectionError:
+            return b""
+
+
+POST = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+
+
+@looped(
+    (ConnectionLimits(head_s=0.1), b"", 0),
+    (ConnectionLimits(head_s=0.1), b"GET / HT", 0),
+    (ConnectionLimits(head_s=0.1), b"GET / HTTP/1.1\r\nHost: localhost\r\nA:", 0),
+    (ConnectionLimits(body_s=0.1), POST, 0),
+    (ConnectionLimits(idle_s=0.1), GET + b"GET / HTTP/1.1\r\nSlow:", 1),
+)
+async def test_what_does_not_come_is_not_waited_for(
+    limits: ConnectionLimits, sent: bytes, answers: int
+) -> None:
+    async with served(limits) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent)
+
+        heard = await said(reader)
+        writer.close()
+
+    assert heard.count(b"200 OK") == answers
+    assert bool(heard) == bool(answers)
+
+
+async def test_where_every_connection_is_answered_no_more_come_in() -> None:
+    async with served(ConnectionLimits(connections=2)) as port:
+        working = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+        for _, writer in working:
+            writer.write(GET.replace(b"/ ", b"/work "))
+        for reader, _ in working:
+            assert b"200 OK" in await reader.readline()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+
+        assert await said(reader) == b""
+        assert not any(each.at_eof() for each, _ in working)
+
+        for one in (writer, *(each for _, each in working)):
+            one.close()
+
+
+async def test_requests_that_come_together_begin_one_in_each_turn_of_the_loop() -> None:
+    began, turns, ended = list[int](), 0, False
+    loop = asyncio.get_running_loop()
+
+    def count() -> None:
+        nonlocal turns
+        turns += 1
+        if not ended:
+            loop.call_soon(count)
+
+    async def note(_: web.Request) -> web.Response:
+        began.append(turns)
+        return web.Response(text="here\n")
+
+    app = web.Application()
+    app.router.add_get("/", note)
+    async with listening(app, "127.0.0.1", 0) as port:
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
+        count()
+        for _, writer in opened:
+            writer.write(GET)
+        for reader, writer in opened:
+            assert b"200 OK" in await reader.readline()
+            writer.close()
+        ended = True
+
+    assert len({*began}) == len(began) == 20
+
+
+async def test_a_response_that_nobody_reads_is_given_up_by_the_kernel() -> None:
+    async with served(ConnectionLimits(unread_s=7)) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(
+            GET.replace(b"/ ", b"/unread ").replace(
+                b"localhost", b"localhost\r\nConnection: close"
+            )
+        )
+
+        assert b"unread for 7000 ms" in await said(reader)
+
+        writer.close()
+
+
+async def test_unfinished_bodies_fill_no_memory_and_keep_nobody_out(
+    tmp_path: Path,
+) -> None:
+    head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: localhost\r\n"
+    head += "Content-Length: 1000000\r\n\r\n"
+    async with AsyncExitStack() as stack:
+        door = await stack.enter_async_context(built(tmp_path))
+        url, unfinished = door.client.base_url, list[asyncio.StreamReader]()
+        for _ in range(100):
+            reader, writer = await asyncio.open_connection(url.host, url.port)
+            stack.callback(writer.close)
+            writer.write(head.encode() + b"x" * 999_999)
+            await writer.drain()
+            unfinished.append(reader)
+
+        async with asyncio.timeout(patient(20)):
+            first = await unfinished[0].readline()
+        answer = await door.deliver(labelled())
+
+        assert first.split()[1] == b"503"
+        assert sum(door.door.received.of.values()) <= 64_000_000
+        assert answer.status_code == 202
+
+
+@looped(
+    ("192.0.2.7", "192.0.2.7"),
+    ("::ffff:192.0.2.7", "192.0.2.7"),
+    ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+    ("fe80::1%eth0", "fe80::/64"),
+    ("127.0.0.1", ""),
+    ("::1", ""),
+    ("", ""),
+    ("not an address", ""),
+)
+def test_a_client_is_an_address_or_a_subscribers_network(
+    address: str, client: str
+) -> None:
+    assert client_at(address) == client
+
+
+def post(more: str, body: str) -> bytes:
+    head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: localhost\r\n{more}"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+@looped(
+    b"GET / HTTP/1.1\r\nbad header\r\n\r\n",
+    post("Content-Encoding: br\r\n", "bogus"),
+    post("Content-Encoding: gzip\r\n", "bogus"),
+    post("", "{}"),
+)
+async def test_a_refusal_is_no_line_in_the_log(
+    knock: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    async with built(tmp_path) as door:
+        url = door.client.base_url
+        reader, writer = await asyncio.open_connection(url.host, url.port)
+        writer.write(knock)
+        assert b" 4" in await reader.readline()
+        writer.close()
+
+    assert caplog.records == []
+
+
+# --- deliveries from other networks are turned away before they are read --------------
+
+HOOKS = (ip_network("192.30.252.0/22"), ip_network("2a0a:a440::/29"))
+GITHUB = "192.30.252.7"
+
+
+@looped(
+    ([GITHUB], 1, True),
+    ([f"198.51.100.1, {GITHUB}"], 1, True),
+    ([f"{GITHUB}, 198.51.100.1"], 1, False),
+    ([GITHUB, "198.51.100.1"], 1, False),
+    ([f"{GITHUB}, 10.0.0.1"], 2, True),
+    ([GITHUB], 2, False),
+    ([], 1, False),
+    (["", ","], 1, False),
+    ([f"{GITHUB};drop"], 1, False),
+)
+def test_behind_proxies_only_theirs_is_believed(
+    forwarded: list[str], proxies: int, *, may: bool
+) -> None:
+    origins = Origins(networks=HOOKS, proxies=proxies)
+    assert origins.allow("10.0.0.9", forwarded) is may
+
+
+@looped(
+    (Origins(networks=HOOKS), 403),
+    (Origins(networks=HOOKS, proxies=1), 403),
+    (Origins(networks=(ip_network("127.0.0.0/8"),)), 401),
+    (Origins(), 401),
+)
+async def test_the_door_answers_403(
+    origins: Origins, status: int, client: httpx.AsyncClient
+) -> None:
+    secrets = ("made-up-secret",)
+    door = Door(secrets=secrets, place=lambda _: None, origins=origins)
+    async with listening(door.application(), "127.0.0.1", 0) as port:
+        url = f"http://127.0.0.1:{port}"
+        answer = await client.post(url + WEBHOOK_PATH, content=b"x" * 2_000_000)
+
+        assert answer.status_code == status
+        assert (await client.get(f"{url}/healthz")).status_code == 200

@@ -35,7 +35,7 @@ from grite.errors import BratError, Unavailable
 from tests.world.app_key import pair
 from tests.world.cases import looped
 from tests.world.forge import REPO, Town, make_source, settle_in, town
-from tests.world.github_forge.apps import App, Apps, NewApp
+from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.hand import NOON, HandTime
 
 HAS = {"actions": "write", "contents": "write", "issues": "write", "metadata": "read"}
@@ -43,38 +43,28 @@ NEEDS = {"issues": "write", "metadata": "read"}
 
 
 @pytest.fixture
-def forge_of_apps(tmp_path: Path, hand: HandTime) -> Iterator[Forge]:
-    """Give a forge whose clock goes right, whatever ours does."""
+async def here(tmp_path: Path, hand: HandTime) -> AsyncIterator[Town]:
+    """Give a town whose forge's clock goes right, whatever ours does."""
 
     def clock() -> datetime:
         return datetime.fromtimestamp(NOON + hand.passed, UTC)
 
     with Forge(tmp_path / "forge", clock=clock) as forge:
-        yield forge
-
-
-@pytest.fixture
-async def here(forge_of_apps: Forge, tmp_path: Path) -> AsyncIterator[Town]:
-    tokens = settle_in(forge_of_apps, make_source(tmp_path / "source"))
-    async with town(forge_of_apps, tokens, tmp_path) as served:
-        yield served
-
-
-@pytest.fixture
-def app(here: Town) -> App:
-    made = Apps(here.forge).add(
-        NewApp(slug="helper", owner="alice", public_key=pair()[1], permissions=HAS)
-    )
-    Apps(here.forge).install("helper", REPO)
-    return made
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as served:
+            yield served
 
 
 Make = Callable[..., AppTokens]
 
 
 @pytest.fixture
-def tokens(here: Town, app: App, hand: HandTime) -> Make:
-    """Give what makes a source of tokens, as wrong as is asked for."""
+def tokens(here: Town, hand: HandTime) -> Make:
+    """Give what makes a source of an App's tokens, as wrong as is asked for."""
+    app = Apps(here.forge).add(
+        NewApp(slug="helper", owner="alice", public_key=pair()[1], permissions=HAS)
+    )
+    Apps(here.forge).install("helper", REPO)
 
     def make(
         key: str = "brat", app_id: str = str(app.id), **grant: object
@@ -99,13 +89,16 @@ def alive(here: Town) -> list[dict[str, str]]:
 async def test_a_token_is_asked_for_with_no_more_than_is_needed(
     here: Town, tokens: Make
 ) -> None:
+    here.forge.add_repository("alice/other")
+    Apps(here.forge).install("helper", "alice/other")
     here.tokens["app"] = await tokens().token()
 
     issue = await here.issue(by="app")
     merge = await here.ask("PUT", "pulls/1/merge", by="app")
+    other = await here.ask("GET", "", by="app", repo="alice/other")
 
     assert (await here.get(f"issues/{issue}"))["user"]["login"] == "helper[bot]"
-    assert merge.status_code == 403
+    assert (merge.status_code, other.status_code) == (403, 404)
     assert alive(here) == [NEEDS]
 
 
@@ -127,26 +120,6 @@ async def test_workflows_may_be_changed_where_the_app_may_change_them(
     assert alive(here) == [whole.permissions, less.permissions]
 
 
-async def test_a_token_opens_one_repository(here: Town, tokens: Make) -> None:
-    here.forge.add_repository("alice/other")
-    Apps(here.forge).install("helper", "alice/other")
-    here.tokens["app"] = await tokens().token()
-
-    assert (await here.ask("GET", "", by="app")).status_code == 200
-    other = await here.ask("GET", "", by="app", repo="alice/other")
-    assert other.status_code == 404
-
-
-async def test_many_at_once_ask_for_one_token(here: Town, tokens: Make) -> None:
-    source = tokens()
-
-    async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(source.token()) for _ in range(20)]
-
-    assert len({task.result() for task in asked}) == 1
-    assert len(alive(here)) == 1
-
-
 @pytest.mark.parametrize("ahead", [0, 3600, -3600, 86_400 * 365])
 async def test_a_clock_that_is_wrong_is_put_right_by_the_answers(
     ahead: float, here: Town, tokens: Make, hand: HandTime
@@ -164,9 +137,14 @@ async def test_a_clock_that_is_wrong_is_put_right_by_the_answers(
     assert source.clock.offset_s == pytest.approx(-ahead, abs=1)
 
 
-async def test_the_end_revokes_the_token(here: Town, tokens: Make) -> None:
+async def test_many_at_once_ask_for_one_token_which_the_end_revokes(
+    here: Town, tokens: Make
+) -> None:
     async with tokens() as source:
-        here.tokens["app"] = await source.token()
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(source.token()) for _ in range(20)]
+        (here.tokens["app"],) = {task.result() for task in asked}
+        assert len(alive(here)) == 1
         assert (await here.ask("GET", "issues", by="app")).status_code == 200
 
     assert (await here.ask("GET", "issues", by="app")).status_code == 401

@@ -1,18 +1,24 @@
 """Runs, their artifacts and checks, as GitHub tells of them."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 import httpx
 import pytest
 import respx
+from msgspec.structs import replace
 
 from bot.forge import checks, payloads
+from bot.forge.checks import CheckView
 from bot.forge.github import GitHub
 from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
-from tests.bot.forge.test_github import API, REPO
+from convoy.model import ids
+from convoy.text.project_tests import FailingPlace
+from tests.bot.forge.test_github import API, REPO, sent
 from tests.world.cases import looped
 from tests.world.patience import patient
 
@@ -79,7 +85,7 @@ def holds(forge: respx.MockRouter, *artifacts: Mapping[str, object]) -> None:
     forge.get(f"{REPO}/actions/runs/5/artifacts").respond(json=answer)
 
 
-async def test_an_artifact_that_is_absent_or_too_large_is_not_read(
+async def test_the_newest_artifact_counts_and_one_too_large_is_not_read(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
     holds(forge, kept(1, "logs"), kept(2, expired=True))
@@ -88,16 +94,10 @@ async def test_an_artifact_that_is_absent_or_too_large_is_not_read(
     holds(forge, kept(1, size_in_bytes=ARTIFACT_BYTES + 1))
     with pytest.raises(Refused, match="exceeds 100000000 bytes"):
         await github.runs.artifact(5, "brat-result")
-
     assert len(forge.calls) == 2
 
-
-async def test_of_artifacts_with_one_name_the_newest_counts(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
     holds(forge, kept(1), kept(3), kept(2), kept(4, "logs"), kept(5, expired=True))
     forge.get(f"{REPO}/actions/artifacts/3/zip").respond(content=b"zip")
-
     assert await github.runs.artifact(5, "brat-result") == b"zip"
 
 
@@ -120,8 +120,8 @@ async def test_the_newest_status_of_each_context_is_read_as_a_check(
         "state": "success",
         "context": "ci",
         "description": checks.REPEATED,
+        "creator": {"login": "github-actions[bot]"},
     }
-    ours["creator"] = {"login": "github-actions[bot]"}
     route = forge.get(f"{REPO}/commits/{'c' * 40}/statuses")
     route.respond(json=[ours, runs, red, older, anothers])
 
@@ -320,7 +320,6 @@ async def test_a_red_job_tells_what_its_failed_step_printed(
 
 # --- the schedule that wakes the loop: on while there is work, and off else ---------
 
-
 WAKE = f"{REPO}/actions/workflows/brat-wake.yml"
 
 
@@ -341,5 +340,86 @@ async def test_it_is_changed_only_where_it_is_otherwise(
 
     await github.runs.wake_by_clock(on=on)
 
-    sent = [call.request.method for call in forge.calls]
-    assert sent == (["GET", "PUT"] if asked else ["GET"])
+    methods = [call.request.method for call in forge.calls]
+    assert methods == (["GET", "PUT"] if asked else ["GET"])
+
+
+# --- checks of the bot's own on commits: made once, found again, changed in place -----
+
+VIEW = CheckView(
+    key=ids.check_key("fix-7", 2, 1),
+    commit=COMMIT,
+    name="brat (task-2)",
+    conclusion=None,
+    title="In the merge queue",
+    summary="Task 2.",
+    url="https://example.org/issues/7",
+)
+LANDED = replace(VIEW, conclusion="success", title="Landed", summary="It landed.")
+MADE = {"id": 5, "name": VIEW.name, "status": "completed"}
+CHECKS = f"{REPO}/commits/{COMMIT}/check-runs"
+
+
+def checked(view: CheckView, number: int = 5, marks: int = 0) -> dict[str, Any]:
+    run = {
+        "id": number,
+        "name": view.name,
+        "status": "completed" if view.conclusion else "in_progress",
+        "conclusion": view.conclusion,
+        "external_id": view.key,
+        "output": {
+            "title": view.title,
+            "summary": view.summary,
+            "annotations_count": marks,
+        },
+    }
+    other = {**run, "id": 4, "external_id": "somebody's"}
+    return {"total_count": 2, "check_runs": [other, run]}
+
+
+async def shown(github: GitHub, view: CheckView) -> None:
+    runs = github.check_runs
+    await runs.show(view, await runs.found(view))
+
+
+async def test_a_check_that_another_jobs_token_made_is_made_anew(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    marked = replace(LANDED, places=(FailingPlace("a.py", 3, "it fails"),))
+    older = [{**one, "id": 3} for one in checked(VIEW)["check_runs"]]
+    newer = checked(VIEW, marks=1)["check_runs"]
+    forge.get(CHECKS).respond(json={"check_runs": [*older, *newer]})
+    forge.patch(f"{REPO}/check-runs/5").respond(403, json={"message": "Invalid app_id"})
+    made = forge.post(f"{REPO}/check-runs").respond(201, json=MADE)
+
+    await shown(github, marked)
+
+    body = json.loads(made.calls.last.request.content)
+    assert (body["name"], body["conclusion"]) == (VIEW.name, "success")
+    assert body["output"]["annotations"][0]["message"] == "it fails"
+
+
+async def test_where_checks_are_forbidden_a_status_shows_the_same(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(CHECKS).respond(json={"total_count": 0, "check_runs": []})
+    forge.post(f"{REPO}/check-runs").respond(422, json={"message": "no such commit"})
+    with pytest.raises(Refused):  # and nothing is shown
+        await shown(github, VIEW)
+
+    forge.post(f"{REPO}/check-runs").respond(403, json={"message": "Apps only"})
+    context = {"id": 5, "context": VIEW.name, "state": "pending"}
+    context["description"] = VIEW.title
+    forge.get(f"{REPO}/commits/{COMMIT}/status").respond(json={"statuses": [context]})
+    made = forge.post(f"{REPO}/statuses/{COMMIT}").respond(201, json={"id": 6})
+
+    await shown(github, VIEW)
+    assert not made.called
+
+    await shown(github, LANDED)
+    assert sent(made) == {
+        "state": "success",
+        "context": "brat (task-2)",
+        "description": "Landed",
+        "target_url": "https://example.org/issues/7",
+    }

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import httpx
 import pytest
+import respx
 from hypothesis import given, strategies as st
 
 from bot.forge.pace import (
@@ -14,6 +15,7 @@ from bot.forge.pace import (
     HOUR_S,
     HOURLY_OF_A_JOB,
     SHARED_OUT,
+    ForgeClock,
     Limited,
     OverShare,
     Pace,
@@ -22,15 +24,18 @@ from bot.forge.pace import (
     RequestShares,
     WriteLane,
     pacing,
+    wait_s,
 )
+from bot.forge.payloads import Edited
 from bot.forge.rest import Rest
-from bot.forge.transport import Precedence, going
+from bot.forge.transport import HttpReply, Precedence, going
 from grite.errors import Conflict
 from tests.world.cases import looped
-from tests.world.hand import HandTime
+from tests.world.hand import NOON, HandTime
 
 API = "https://api.example.org"
-OK = httpx.Response(200, json={"login": "ann", "type": "User"})
+ANN = {"login": "ann", "type": "User"}
+OK = httpx.Response(200, json=ANN)
 
 
 @dataclass
@@ -128,29 +133,23 @@ async def test_who_leaves_while_it_is_called_or_served_hands_the_lane_on() -> No
     assert order == [0, 2, 3]
 
 
-async def test_reads_are_a_few_at_once_and_pass_a_waiting_write(
+async def test_reads_are_a_few_at_once_and_meet_a_limit_together(
     hand: HandTime,
 ) -> None:
     road = Road(hand)
     rest = road.rest(Pacing())
-
     async with asyncio.TaskGroup() as group:
         for number in range(40):
             group.create_task(rest.get(f"/{number}"))
-
     assert road.most == 8
     assert len(road.starts) == 40
 
-
-async def test_many_that_meet_one_limit_are_one_meeting(hand: HandTime) -> None:
     busy = iter([httpx.Response(429)] * 8)
     road = Road(hand, answer=lambda _: next(busy, OK))
     rest = road.rest(Pacing())
-
     async with asyncio.TaskGroup() as group:
         for _ in range(8):
             group.create_task(rest.get("/user"))
-
     assert road.starts == [0] * 8 + [60] * 8
 
 
@@ -224,17 +223,14 @@ def test_one_repository_cannot_spend_what_another_needs() -> None:
     assert shares.free_at(OTHER, 0.0, Precedence.REST) == 0.0
 
 
-def budget(left: int) -> RequestBudget:
-    return RequestBudget(limit=HOURLY_OF_A_JOB, left=left, resets_at=3_600.0)
-
-
 @looped(
     (1_000, 0.0), (501, 0.0), (500, 45.0), (200, 180.0), (100, 3_600.0), (0, 3_600.0)
 )
 def test_looks_are_slower_the_fewer_requests_are_left(
     left: int, pause_s: float
 ) -> None:
-    assert budget(left).pause_s(5, 0.0) == pause_s
+    budget = RequestBudget(limit=HOURLY_OF_A_JOB, left=left, resets_at=3_600.0)
+    assert budget.pause_s(5, 0.0) == pause_s
 
 
 async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over(
@@ -262,3 +258,141 @@ async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over(
     assert refused.value.retry_at == int(hand.time.wall() + 900) * 1000
     hand.passed += 901
     await rest.get(ISSUE)
+
+
+# --- what the forge refuses as too much comes again later, or is left to the caller ---
+
+
+def spent(in_s: float, status: int = 403, **said: object) -> httpx.Response:
+    """Return what is said when nothing is left for so many seconds."""
+    headers = {
+        "x-ratelimit-limit": "5000",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": str(int(NOON + in_s)),
+        "date": "Tue, 14 Nov 2023 22:13:20 GMT",  # NOON
+    }
+    said = said or {"message": "API rate limit exceeded for installation ID 7."}
+    return httpx.Response(status, json=said, headers=headers)
+
+
+@looped(403, 429)
+@looped(
+    ({"retry-after": "7"}, "", 7),
+    ({"retry-after": "0"}, "", 1),
+    ({"retry-after": "Tue, 14 Nov 2023 22:13:50 GMT"}, "", 30),
+    ({"retry-after": "soon"}, "", 60),
+    ({"retry-after": "9999999"}, "", 3900),
+    ({"retry-after": "7", "x-ratelimit-remaining": "0"}, "", 7),
+    ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1700000090"}, "", 90),
+    ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1600000000"}, "", 1),
+    ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "later"}, "", 60),
+    ({"x-ratelimit-remaining": "0"}, "", 60),
+    ({"x-ratelimit-remaining": "9"}, "a Secondary Rate Limit", 60),
+    ({}, "You have triggered an abuse detection mechanism.", 60),
+)
+def test_each_way_to_say_later_is_understood(
+    headers: dict[str, str], said: str, waits: float, status: int, hand: HandTime
+) -> None:
+    reply = HttpReply(status, headers, said.encode())
+
+    found = wait_s(reply, ForgeClock(hand.time), streak=0, chance=0.0)
+
+    assert found == pytest.approx(waits)
+
+
+def test_only_403_and_429_say_later_and_without_an_end_for_longer_each_time(
+    hand: HandTime,
+) -> None:
+    clock = ForgeClock(hand.time)
+    for status in (200, 304, 401, 404, 422, 500, 503):
+        reply = HttpReply(status, {"retry-after": "7"}, b"rate limit")
+        assert wait_s(reply, clock, streak=0, chance=0.0) is None
+
+    reply = HttpReply(429, {}, b"")
+    waits = [wait_s(reply, clock, streak=n, chance=0.0) for n in range(6)]
+    spread = [wait_s(reply, clock, streak=n, chance=1.0) for n in range(2)]
+
+    assert waits == [60, 120, 240, 480, 900, 900]
+    assert spread == [75, 150]
+
+
+async def test_the_reset_is_read_by_the_clock_of_the_forge(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    hand.ahead = 86_400  # somebody set our clock to tomorrow
+    forge.get(f"{API}/user").side_effect = [spent(50), OK]
+
+    assert await rest.get("/user") == ANN
+    assert hand.slept == pytest.approx([50], abs=1)
+
+
+async def test_a_long_wait_is_left_to_the_caller(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    route = forge.get(f"{API}/user")
+    route.side_effect = [spent(1800), OK]
+
+    with pytest.raises(Limited) as first:
+        await rest.get("/user")
+    with pytest.raises(Limited) as second:  # and until then nothing is sent
+        await rest.get("/issues")
+    with pytest.raises(Limited):
+        await rest.write("POST", "/issues", {})
+    asked_too_early = route.call_count
+    hand.passed = first.value.retry_at / 1000 - NOON
+
+    assert await rest.get("/user") == ANN
+    assert asked_too_early == 1
+    assert hand.slept == []
+    assert first.value.retry_at == pytest.approx((NOON + 1800) * 1000, abs=1000)
+    assert first.value.retry_at == second.value.retry_at
+    assert str(first.value) == (
+        "GET /user: the forge asked for a pause; requests resume at 22:43:20 UTC"
+    )
+
+
+async def test_graphqls_own_limit_holds_back_graphql_alone(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{API}/user").mock(OK)
+    route = forge.post(f"{API}/graphql")
+    route.mock(spent(1800, 200, errors=[{"type": "RATE_LIMITED", "message": "no"}]))
+
+    for _ in range(2):
+        with pytest.raises(Limited, match="requests resume at 22:43:20 UTC"):
+            await rest.ask(Edited, "issue_edited", {})
+
+    assert await rest.get("/user") == ANN
+    assert route.call_count == 1
+
+
+async def test_a_call_is_refused_only_so_often(
+    client: httpx.AsyncClient, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    pace = Pace(Pacing(tries=3), hand.time)
+    rest = Rest(client, api_url=API, token="x", pace=pace)
+    route = forge.get(f"{API}/user")
+    said = {"message": "You have exceeded a secondary rate limit. Please wait."}
+    route.respond(403, json=said, headers={"retry-after": "7"})
+
+    with pytest.raises(Limited):
+        await rest.get("/user")
+
+    assert (route.call_count, hand.slept) == (3, [7, 7])
+
+
+async def test_a_write_is_left_to_the_caller_though_reads_between_work(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    forge.get(f"{API}/user").mock(OK)
+    forge.post(f"{API}/x").respond(429)
+    waits = []
+    for _ in range(3):
+        with pytest.raises(Limited) as limited:
+            await rest.write("POST", "/x", {})
+        await rest.get("/user")
+        waits.append(limited.value.retry_at / 1000 - hand.passed - NOON)
+        hand.passed += waits[-1]
+
+    assert waits == [60, 120, 240]
+    assert hand.slept == [], "a lease does not last as long"

@@ -13,7 +13,7 @@ from grite.errors import Conflict
 from grite.resource import BOT as RESOURCE
 from grite.signatures import Writer
 from tests.bot.history import History
-from tests.bot.logs import Open, paused, resumed, story
+from tests.bot.logs import Open, paused, resumed, story, write
 from tests.world.hand import HandTime
 from tests.world.log_keys import LOG_KEY, OTHER_KEY
 from tests.world.rules import ACTOR
@@ -38,11 +38,6 @@ class Bot:
         self.lease.pushed(update)
         return self
 
-    def free(self) -> "Bot":
-        update = self.lease.freed()
-        self.mirror.push((), {update.ref: update}, actor=self.lease.actor)
-        return self
-
 
 Start = Callable[..., Bot]
 
@@ -58,11 +53,6 @@ def start(opened: Open) -> Start:
     return start
 
 
-def held(origin: History) -> lease.Lock:
-    ref = origin.repo.references[lease.ref_of(RESOURCE)]
-    return lease.read(origin.repo, str(ref.target))
-
-
 @pytest.mark.parametrize("actor", [OTHER, ACTOR], ids=["another", "the same"])
 @pytest.mark.parametrize("off_ms", [-(10**12), 0, 10**9, 10**12])
 def test_another_bot_waits(off_ms: int, actor: bytes, start: Start) -> None:
@@ -76,12 +66,18 @@ def test_another_bot_waits(off_ms: int, actor: bytes, start: Start) -> None:
     assert not other.lease.held
 
 
-def test_a_lease_that_does_not_move_for_its_whole_life_is_dead(start: Start) -> None:
-    start("one").push()
-    other = start("two", OTHER)
-    with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
-        other.push()
+def test_a_lease_that_moves_is_alive_and_after_its_whole_life_unmoved_dead(
+    start: Start,
+) -> None:
+    one, other = start("one").push(), start("two", OTHER)
+    for _ in range(3):
+        with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
+            other.look().push()
+        other.clock.passed += TTL_S
+        one.push(NOW + 1_000 * int(other.clock.passed))
 
+    with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
+        other.look().push()
     other.clock.passed += TTL_S - 1
     with pytest.raises(NotHolder, match="takes over in 1 s"):
         other.look().push()
@@ -103,16 +99,6 @@ def test_the_lease_of_a_dead_process_stands_until_its_writes_have_arrived(
     assert other.push().lease.held
 
 
-def test_a_lease_that_moves_is_alive(start: Start) -> None:
-    one, other = start("one").push(), start("two", OTHER)
-
-    for _ in range(3):
-        with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
-            other.look().push()
-        other.clock.passed += TTL_S
-        one.push(NOW + 1_000 * int(other.clock.passed))
-
-
 def test_who_lost_the_lease_cannot_push(start: Start, origin: History) -> None:
     one, other = start("one").push(), start("two", OTHER)
     with pytest.raises(NotHolder):
@@ -125,14 +111,12 @@ def test_who_lost_the_lease_cannot_push(start: Start, origin: History) -> None:
     with pytest.raises(Conflict, match="refs/grite/locks/"):
         one.mirror.push(events, {update.ref: update}, actor=ACTOR)
 
-    assert held(origin).owner == OTHER
+    ref = origin.repo.references[lease.ref_of(RESOURCE)]
+    assert lease.read(origin.repo, str(ref.target)).owner == OTHER
     assert "refs/grite/wal" not in origin.repo.references
     assert not one.look().lease.held
     with pytest.raises(NotHolder):
         one.push()
-
-
-FOR_EVER = lease.Lock(OTHER, "mine", NOW * 2, RESOURCE)
 
 
 @pytest.mark.parametrize(
@@ -142,11 +126,11 @@ def test_a_lease_that_no_allowed_key_signed_binds_nobody(
     writer: Writer | str | None, start: Start, origin: History
 ) -> None:
     """It held the bot up for as long as somebody pushed another one each minute."""
-    made = (
-        origin.commit({"lock.json": b"no json"})
-        if isinstance(writer, str)
-        else lease.write(origin.repo, FOR_EVER, parent=None, at_ms=NOW, writer=writer)
-    )
+    if isinstance(writer, str):
+        made = origin.commit({"lock.json": b"no json"})
+    else:
+        theirs = lease.Lock(OTHER, "mine", NOW * 2, RESOURCE)
+        made = lease.write(origin.repo, theirs, parent=None, at_ms=NOW, writer=writer)
     origin.point(lease.ref_of(RESOURCE), made)
 
     assert start("one").push().lease.held
@@ -157,32 +141,23 @@ def test_an_old_lease_that_is_pushed_again_binds_nobody(
 ) -> None:
     bot = start("one").push()
     old = bot.mirror.refs[bot.lease.ref]
-    for events in (story(), paused, resumed):
-        some = events if isinstance(events, tuple) else events(bot.mirror)
-        bot.mirror.push(some, {}, actor=ACTOR)
+    write(bot.mirror, *story())
+    write(bot.mirror, *paused(bot.mirror))
+    write(bot.mirror, *resumed(bot.mirror))
     origin.point(bot.lease.ref, old)
 
     assert start("two", OTHER).push().lease.held
 
 
-def test_a_push_that_arrived_unheard_is_known_again(start: Start) -> None:
+def test_its_own_lease_is_known_again_though_unheard_deleted_or_a_dead_process_s(
+    start: Start, origin: History
+) -> None:
     bot = start("one")
     update = bot.lease.renewed(NOW)
     bot.mirror.remote.push((update,))  # and the process never heard of it
-
-    bot.look().push(NOW + 1_000)
-
-    assert bot.lease.held
-
-
-def test_a_deleted_lease_is_taken_again(start: Start, origin: History) -> None:
-    bot = start("one").push()
-    origin.repo.references.delete(bot.lease.ref)
-
     assert bot.look().push(NOW + 1_000).lease.held
 
+    origin.repo.references.delete(bot.lease.ref)
+    assert bot.look().push(NOW + 2_000).lease.held
 
-def test_where_a_file_lock_decides_a_dead_holders_lease_is_free(start: Start) -> None:
-    start("one").push()
-
-    assert start("two", sole=True).push(NOW + 1).lease.held
+    assert start("two", sole=True).push(NOW + 3_000).lease.held, "a file lock decides"

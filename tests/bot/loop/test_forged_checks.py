@@ -19,10 +19,9 @@ CONFIG = '[refinery]\nchecks = ["ci"]\n'
 pytestmark = [pytest.mark.layer("landing"), pytest.mark.room(CONFIG)]
 
 
-async def candidate(here: Room) -> str:
-    await here.worked(1, FILES)
-    found = there(here.task(1).candidate)
-    return found.commit
+async def candidate(here: Room, number: int = 1, **more: bytes) -> str:
+    await here.worked(number, FILES | {f"{name}.py": more[name] for name in more})
+    return there(here.task(number).candidate).commit
 
 
 def judged(here: Room, commit: str, conclusion: str) -> None:
@@ -45,18 +44,15 @@ def judged(here: Room, commit: str, conclusion: str) -> None:
         )
 
 
-async def written(here: Room, commit: str, by: str) -> None:
-    """Let an App say that the commit is green."""
+async def said(here: Room, commit: str, by: str, *, status: bool = False) -> None:
+    """Let an App say by a check, or anybody by a status, that the commit is green."""
     here.let_in(by)
-    said = {"name": "ci", "head_sha": commit, "conclusion": "success"}
-    await here.asked("POST", "check-runs", said, by)
-
-
-async def stated(here: Room, commit: str, by: str) -> None:
-    """Let somebody say by a commit status that the commit is green."""
-    here.let_in(by)
-    said = {"context": "ci", "state": "success"}
-    await here.asked("POST", f"statuses/{commit}", said, by)
+    if status:
+        green = {"context": "ci", "state": "success"}
+        await here.asked("POST", f"statuses/{commit}", green, by)
+    else:
+        green = {"name": "ci", "head_sha": commit, "conclusion": "success"}
+        await here.asked("POST", "check-runs", green, by)
 
 
 async def test_a_newer_check_run_of_a_jobs_token_does_not_turn_red_into_green(
@@ -64,7 +60,7 @@ async def test_a_newer_check_run_of_a_jobs_token_does_not_turn_red_into_green(
 ) -> None:
     commit = await candidate(here)
     judged(here, commit, "failure")
-    await written(here, commit, "github-actions[bot]")
+    await said(here, commit, "github-actions[bot]")
 
     await here.swept(3)
 
@@ -78,9 +74,8 @@ async def test_another_apps_check_of_the_same_name_does_not_pass(here: Room) -> 
     assert here.task(1).state == "merged"
     assert here.state.reporters == {"ci": "github-actions"}
 
-    await here.worked(2, FILES | {"two.py": b"two\n"})
-    found = there(here.task(2).candidate)
-    await written(here, found.commit, "evil[bot]")
+    second = await candidate(here, 2, two=b"two\n")
+    await said(here, second, "evil[bot]")
     await here.swept(3)
 
     assert here.task(2).state == "needs-review"
@@ -102,10 +97,10 @@ async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(
         commit = await candidate(here)
 
         for by in ("mallory", "github-actions[bot]", "evil[bot]"):
-            await stated(here, commit, by)
+            await said(here, commit, by, status=True)
             await here.swept(3)
             assert here.task(1).state != "merged", by
-        await stated(here, commit, "vercel[bot]")
+        await said(here, commit, "vercel[bot]", status=True)
         await here.said("/brat retry 1")
         await here.swept(3)
 

@@ -21,11 +21,6 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Address]
 
 
 @pytest.fixture
-def file_address(tmp_path: Path) -> Address:
-    return by_file(tmp_path)
-
-
-@pytest.fixture
 def history(tmp_path: Path) -> History:
     return History(tmp_path / "mirror.git")
 

@@ -53,9 +53,11 @@ def box(tmp_path: Path) -> Box:
     return Box(folder)
 
 
-def test_work_is_taken_in(box: Box) -> None:
+def test_work_is_taken_in_and_no_branch_moves(box: Box) -> None:
     first = box.work.commit(FILES | {"a": b"2\n"}, box.base)
     second = box.work.commit(FILES | {"a": b"3\n"}, first)
+
+    before = dict(box.mirror.refs)
 
     box.mirror.take_in(box.bundled(second), SESSION)
     box.mirror.take_in(box.bundle, SESSION)
@@ -63,6 +65,8 @@ def test_work_is_taken_in(box: Box) -> None:
     assert box.mirror.has(first)
     assert box.mirror.has(second)
     git.run(["fsck", "--strict", second], cwd=box.mirror.path)
+    assert box.mirror.refs == before
+    assert git.run(["for-each-ref", "refs/heads"], cwd=box.mirror.path).stdout == b""
 
 
 @pytest.mark.parametrize("moves", range(4))
@@ -105,7 +109,9 @@ def test_what_no_commit_reaches_stays_out(box: Box) -> None:
     assert blob not in box.mirror.objects
 
 
-def test_work_that_is_too_dear_to_look_at_is_refused(box: Box) -> None:
+def test_work_that_is_too_dear_to_look_at_or_to_keep_in_between_is_refused(
+    box: Box,
+) -> None:
     base, work = box.base, box.work.commit({"a": b"QUJD" * 4_000_000}, box.base)
     patch = examined_patch(box.work.path, base, work, settings(), 50_000_000)
 
@@ -113,19 +119,6 @@ def test_work_that_is_too_dear_to_look_at_is_refused(box: Box) -> None:
     assert not patch.keeps
     assert patch.is_large
 
-
-def test_an_examiner_that_was_killed_is_started_again(box: Box) -> None:
-    commit = box.work.commit({"a": b"2\n"}, box.base)
-    first = examined_patch(box.work.path, box.base, commit, settings())
-    assert EXAMINERS.process is not None
-    EXAMINERS.process.kill()
-    os.waitid(os.P_PID, EXAMINERS.process.pid, os.WEXITED | os.WNOWAIT)
-
-    assert first == examined_patch(box.work.path, box.base, commit, settings())
-    assert first.refusals == ()
-
-
-def test_what_commits_in_between_hold_counts(box: Box) -> None:
     line = [box.base]
     for number in range(6):
         files = {"a": bytes([48 + number]) * 40_000_000}
@@ -137,13 +130,15 @@ def test_what_commits_in_between_hold_counts(box: Box) -> None:
     assert not patch.keeps
 
 
-def test_no_branch_moves(box: Box) -> None:
-    before = dict(box.mirror.refs)
+def test_an_examiner_that_was_killed_is_started_again(box: Box) -> None:
+    commit = box.work.commit({"a": b"2\n"}, box.base)
+    first = examined_patch(box.work.path, box.base, commit, settings())
+    assert EXAMINERS.process is not None
+    EXAMINERS.process.kill()
+    os.waitid(os.P_PID, EXAMINERS.process.pid, os.WEXITED | os.WNOWAIT)
 
-    box.mirror.take_in(box.bundled(box.work.commit({}, box.base)), SESSION)
-
-    assert box.mirror.refs == before
-    assert git.run(["for-each-ref", "refs/heads"], cwd=box.mirror.path).stdout == b""
+    assert first == examined_patch(box.work.path, box.base, commit, settings())
+    assert first.refusals == ()
 
 
 @looped(

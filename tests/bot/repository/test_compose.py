@@ -7,7 +7,8 @@ from typing import get_args
 
 import pytest
 
-from bot.repository.compose import BOT, Composer, Conflicted, Piece
+from bot.repository.commits import Commits
+from bot.repository.compose import BOT, Composer, Conflicted, Piece, author_of
 from bot.repository.strangers_commits import examined_patch
 from convoy.model.records import Strategy
 from grite import git
@@ -45,9 +46,8 @@ def built(made: str | Conflicted) -> str:
     return made
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_git_finds_no_fault_in_a_candidate(
-    strategy: Strategy, history: History, composer: Composer, tmp_path: Path
+def test_git_finds_no_fault_in_a_candidate_and_its_commits_are_as_its_strategy_says(
+    history: History, composer: Composer, tmp_path: Path
 ) -> None:
     """It holds the work on what it stands on, by the bot, and moves no ref.
 
@@ -56,24 +56,19 @@ def test_git_finds_no_fault_in_a_candidate(
     forked = Forked(history)
     elsewhere = History(tmp_path / "other.git")
     again = Forked(elsewhere).piece
+    found = {each: built(composer.build(each, forked.piece)) for each in STRATEGIES}
 
-    made = built(composer.build(strategy, forked.piece))
-
-    git.run(["fsck", "--strict", made], cwd=history.path)
-    assert history.files(made) == {"a": b"3\n", "b": b"2\n"}
-    assert composer.is_ancestor(forked.onto, made)
-    by = history.at(made).committer
-    assert (by.name, by.email, by.time, by.offset) == (*BOT, AT // 1000, 0)
+    for strategy, made in found.items():
+        git.run(["fsck", "--strict", made], cwd=history.path)
+        assert history.files(made) == {"a": b"3\n", "b": b"2\n"}
+        assert composer.is_ancestor(forked.onto, made)
+        by = history.at(made).committer
+        assert (by.name, by.email, by.time, by.offset) == (*BOT, AT // 1000, 0)
+        assert composer.build(strategy, forked.piece) == made
+        assert Composer(elsewhere.path).build(strategy, again) == made
     assert not [*history.repo.references]
-    assert composer.build(strategy, forked.piece) == made
-    assert Composer(elsewhere.path).build(strategy, again) == made
 
-
-def test_rebase_replays_each_commit(history: History, composer: Composer) -> None:
-    forked = Forked(history)
-
-    second = history.at(built(composer.build("rebase", forked.piece)))
-
+    second = history.at(found["rebase"])
     (first,) = second.parents
     assert [str(one) for one in first.parent_ids] == [forked.onto]
     assert history.files(str(first.id)) == {"a": b"2\n", "b": b"2\n"}
@@ -81,30 +76,13 @@ def test_rebase_replays_each_commit(history: History, composer: Composer) -> Non
     assert (first.author.name, first.author.email) == BEA
     assert (first.author.time, first.author.offset) == (T0 + 60, 60)
     assert (second.author.name, second.author.email) == ANN
-
-
-def test_squash_makes_one_commit_by_the_works_author(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-
-    made = history.at(built(composer.build("squash", forked.piece)))
-
-    assert [str(one) for one in made.parent_ids] == [forked.onto]
-    assert made.message == "Task 1\n"
-    assert (made.author.name, made.author.email) == ANN
-
-
-def test_merge_keeps_the_works_own_commits(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-
-    made = history.at(built(composer.build("merge", forked.piece)))
-
-    assert [str(one) for one in made.parent_ids] == [forked.onto, forked.work]
-    assert made.message == "Task 1\n"
-    assert (made.author.name, made.author.email) == BOT
+    for commit, parents, author in (
+        (history.at(found["squash"]), [forked.onto], ANN),
+        (history.at(found["merge"]), [forked.onto, forked.work], BOT),
+    ):
+        assert [str(each) for each in commit.parent_ids] == parents
+        assert commit.message == "Task 1\n"
+        assert (commit.author.name, commit.author.email) == author
 
 
 def test_a_file_is_merged_in_another_process_where_it_is_large(
@@ -121,33 +99,27 @@ def test_a_file_is_merged_in_another_process_where_it_is_large(
     assert getrusage(RUSAGE_CHILDREN).ru_minflt > before
 
 
-def test_a_commit_that_has_landed_already_is_left_out(
+def test_what_has_landed_already_is_left_out_and_a_merge_is_squashed_with_its_work(
     history: History, composer: Composer
 ) -> None:
     forked = Forked(history)
     onto = history.commit(BASE | {"a": b"2\n"}, forked.onto)
+    landed = piece(forked.base, forked.work, onto)
 
-    made = history.at(
-        built(composer.build("rebase", piece(forked.base, forked.work, onto)))
-    )
+    made = history.at(built(composer.build("rebase", landed)))
 
     assert [str(one) for one in made.parent_ids] == [onto]
     assert made.message == "Three\n\nYes.\n"
 
-
-def test_a_merge_in_the_work_is_squashed_with_it(
-    history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
     side = history.commit(BASE | {"c": b"1\n"}, forked.base)
     work = history.commit(BASE | {"a": b"3\n", "c": b"1\n"}, forked.work, side, by=BEA)
     merged = piece(forked.base, work, forked.onto)
 
-    made = built(composer.build("rebase", merged))
+    squashed = built(composer.build("rebase", merged))
 
-    assert made == composer.build("squash", merged)
-    assert [str(one) for one in history.at(made).parent_ids] == [forked.onto]
-    assert history.files(made) == {"a": b"3\n", "b": b"2\n", "c": b"1\n"}
+    assert squashed == composer.build("squash", merged)
+    assert [str(one) for one in history.at(squashed).parent_ids] == [forked.onto]
+    assert history.files(squashed) == {"a": b"3\n", "b": b"2\n", "c": b"1\n"}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -244,32 +216,30 @@ def test_no_commit_is_older_than_its_base_or_from_the_future(
 # --- a merge with git's markers, and what lands once it is resolved -------------------
 
 
-class Diverged:
-    """A convoy's branch and its target, which changed the same line."""
-
-    def __init__(self, history: History, composer: Composer) -> None:
-        self.fork = history.commit({"a": b"1\n", "b": b"1\n"})
-        self.tip = history.commit({"a": b"ours\n", "b": b"1\n"}, self.fork)
-        self.target = history.commit({"a": b"theirs\n", "b": b"1\n"}, self.fork)
-        self.merge = composer.unresolved(self.piece(self.target, self.tip))
-        self.work = history.commit({"a": b"both\n", "b": b"1\n"}, self.merge)
-
-    def piece(self, work: str, onto: str) -> Piece:
-        base = self.merge if work != self.target else self.fork
-        return Piece(base=base, work=work, onto=onto, message="Take main in\n", at=AT)
-
-
-def test_the_merge_holds_both_sides_between_markers(
+def test_a_merge_holds_both_sides_between_markers_and_lands_without_them(
     history: History, composer: Composer
 ) -> None:
-    forked = Diverged(history, composer)
+    """A convoy's branch and its target changed the same line."""
+    fork = history.commit({"a": b"1\n", "b": b"1\n"})
+    tip = history.commit({"a": b"ours\n", "b": b"1\n"}, fork)
+    target = history.commit({"a": b"theirs\n", "b": b"1\n"}, fork)
+    merge = composer.unresolved(piece(fork, target, tip))
+    marked = f"<<<<<<< {tip}\nours\n=======\ntheirs\n>>>>>>> {target}\n".encode()
+    assert history.files(merge) == {"a": marked, "b": b"1\n"}
+    assert composer.unresolved(piece(fork, target, tip)) == merge
+    assert composer.target_of(merge) == target
 
-    marked = (
-        f"<<<<<<< {forked.tip}\nours\n=======\ntheirs\n>>>>>>> {forked.target}\n"
-    ).encode()
-    assert history.files(forked.merge) == {"a": marked, "b": b"1\n"}
-    assert composer.unresolved(forked.piece(forked.target, forked.tip)) == forked.merge
-    assert composer.target_of(forked.merge) == forked.target
+    work = history.commit({"a": b"both\n", "b": b"1\n"}, merge)
+    later = history.commit({"a": b"ours\n", "b": b"2\n"}, tip)
+    clash = history.commit({"a": b"other\n", "b": b"1\n"}, tip)
+    made = built(composer.integrated(piece(merge, work, tip)))
+    meanwhile = built(composer.integrated(piece(merge, work, later)))
+
+    assert history.files(made) == {"a": b"both\n", "b": b"1\n"}
+    assert history.files(meanwhile) == {"a": b"both\n", "b": b"2\n"}
+    assert composer.integrated(piece(merge, work, clash)) == Conflicted(("a",))
+    assert [str(parent) for parent in history.at(made).parent_ids] == [tip, target]
+    assert not composer.is_ancestor(merge, made)
 
 
 def test_a_file_against_a_folder_is_named_as_it_was_and_is_not_left(
@@ -284,26 +254,6 @@ def test_a_file_against_a_folder_is_named_as_it_was_and_is_not_left(
     assert composer.build("squash", piece(base, file, folder)) == Conflicted(("new",))
     assert composer.left_over(merge, merge) == (f"new~{file}",)
     assert composer.left_over(merge, work) == ()
-
-
-def test_what_lands_is_a_merge_of_both_tips_without_the_markers(
-    history: History, composer: Composer
-) -> None:
-    """What has landed meanwhile is in it."""
-    forked = Diverged(history, composer)
-    later = history.commit({"a": b"ours\n", "b": b"2\n"}, forked.tip)
-    clash = history.commit({"a": b"other\n", "b": b"1\n"}, forked.tip)
-
-    made = built(composer.integrated(forked.piece(forked.work, forked.tip)))
-    meanwhile = built(composer.integrated(forked.piece(forked.work, later)))
-    conflicted = composer.integrated(forked.piece(forked.work, clash))
-
-    assert history.files(made) == {"a": b"both\n", "b": b"1\n"}
-    assert history.files(meanwhile) == {"a": b"both\n", "b": b"2\n"}
-    assert conflicted == Conflicted(("a",))
-    parents = [str(parent) for parent in history.at(made).parent_ids]
-    assert parents == [forked.tip, forked.target]
-    assert not composer.is_ancestor(forked.merge, made)
 
 
 def test_what_its_people_took_out_of_the_target_is_not_in_a_resolved_merge(
@@ -334,9 +284,7 @@ def test_work_that_stands_on_what_has_not_landed_brings_in_only_its_own(
     files = {"a": b"theirs\n", "b": b"refused\n", "c": b"2\n"}
     work = history.commit(files, refused)
 
-    made = composer.unresolved(
-        Piece(base=refused, work=work, onto=tip, message="Fit\n", at=AT)
-    )
+    made = composer.unresolved(piece(refused, work, tip))
 
     held = history.files(made)
     assert held["b"] == b"1\n"
@@ -346,7 +294,7 @@ def test_work_that_stands_on_what_has_not_landed_brings_in_only_its_own(
     assert composer.left_over(made, history.commit({**held, "a": b"x\n"}, made)) == ()
 
 
-def test_a_name_that_differs_only_in_case_from_what_landed_conflicts(
+def test_a_name_that_differs_only_in_case_from_what_landed_or_another_is_refused(
     history: History, composer: Composer
 ) -> None:
     files = BASE | {"x/old": b"1\n", "X/old": b"1\n"}
@@ -365,13 +313,8 @@ def test_a_name_that_differs_only_in_case_from_what_landed_conflicts(
             made = composer.build(strategy, piece(base, work, onto))
             assert (made == found) == is_twin, (theirs, ours)
 
-
-def test_work_that_adds_names_alike_is_refused(history: History) -> None:
-    files = BASE | {"x/old": b"1\n", "X/old": b"1\n"}
-    base = history.commit(files)
     both = history.commit(files | {"README.md": b"1\n", "Readme.md": b"2\n"}, base)
     other = history.commit(files | {"x/old": b"2\n", "README.md": b"1\n"}, base)
-
     named = "another only in case or Unicode form: README.md, Readme.md."
     (refused,) = examined_patch(history.path, base, both, settings()).refusals
     assert refused == f"The patch adds a name that differs from {named}"
@@ -381,82 +324,52 @@ def test_work_that_adds_names_alike_is_refused(history: History) -> None:
 # --- `.gitattributes` are obeyed, as a merge by git on the branch would ---------------
 
 
-def both(history: History, attributes: bytes, ours: bytes, theirs: bytes) -> Piece:
-    """Return work on a file that what has landed changed, too."""
-    files = {".gitattributes": attributes}
-    base = history.commit(files | {"log": b"1\n2\n3\n4\n5\n"})
-    onto = history.commit(files | {"log": ours}, base)
-    work = history.commit(files | {"log": theirs}, base)
-    return Piece(base=base, work=work, onto=onto, message="Task 1\n", at=1_000)
-
-
-def merged(composer: Composer, history: History, piece: Piece) -> bytes | str:
-    """Return the merged file, the same for each strategy, or the file in conflict."""
-    found: set[bytes | str] = set()
-    for strategy in STRATEGIES:
-        made = composer.build(strategy, piece)
-        assert made == composer.build(strategy, piece)
-        if isinstance(made, Conflicted):
-            found.add(made.paths[0])
-        else:
-            found.add(history.files(made)["log"])
-    (one,) = found
-    return one
-
-
 APART = (b"one\n2\n3\n4\n5\n", b"1\n2\n3\n4\ntwo\n")
 TOGETHER = (b"1\n2\none\n4\n5\n", b"1\n2\ntwo\n4\n5\n")
+SINCE = ({0}, {0, 1}, {0, 2})
+"""What of these the base, what landed, and the work have."""
 
 
 @looped(
-    (b"", APART, b"one\n2\n3\n4\ntwo\n"),
-    (b"", TOGETHER, "log"),
-    (b"* merge=union\n", TOGETHER, b"1\n2\none\ntwo\n4\n5\n"),
-    (b"* merge=union\n", APART, b"one\n2\n3\n4\ntwo\n"),
-    (b"log -merge\n", APART, "log"),
-    (b"log binary\n", APART, "log"),
-    (b"log merge=ours\n", TOGETHER, b"1\n2\none\n4\n5\n"),
-    (b"log merge=ours\n", APART, b"one\n2\n3\n4\n5\n"),
-    (b"log merge=unheard-of\n", APART, b"one\n2\n3\n4\ntwo\n"),
-    (b"[attr]pile merge=union\nl*g pile\n", TOGETHER, b"1\n2\none\ntwo\n4\n5\n"),
+    (0, b"", APART, b"one\n2\n3\n4\ntwo\n"),
+    (0, b"", TOGETHER, "log"),
+    (0, b"* merge=union\n", TOGETHER, b"1\n2\none\ntwo\n4\n5\n"),
+    (0, b"* merge=union\n", APART, b"one\n2\n3\n4\ntwo\n"),
+    (0, b"log -merge\n", APART, "log"),
+    (0, b"log binary\n", APART, "log"),
+    (0, b"log merge=ours\n", TOGETHER, b"1\n2\none\n4\n5\n"),
+    (0, b"log merge=ours\n", APART, b"one\n2\n3\n4\n5\n"),
+    (0, b"log merge=unheard-of\n", APART, b"one\n2\n3\n4\ntwo\n"),
+    (0, b"[attr]pile merge=union\nl*g pile\n", TOGETHER, b"1\n2\none\ntwo\n4\n5\n"),
+    (1, b"* merge=ours\n", APART, b"one\n2\n3\n4\ntwo\n"),
+    (1, b"* merge=union\n", APART, b"one\n2\n3\n4\ntwo\n"),
+    (1, b"* -merge\n", APART, b"one\n2\n3\n4\ntwo\n"),
+    (2, b"* merge=union\n", TOGETHER, "log"),
 )
 def test_a_driver_named_in_the_branchs_attributes_merges_the_file(
+    since: int,
     attributes: bytes,
     sides: tuple[bytes, bytes],
     told: bytes | str,
     history: History,
     composer: Composer,
 ) -> None:
-    piece = both(history, attributes, *sides)
-
-    assert merged(composer, history, piece) == told
-
-
-def test_attributes_that_only_the_work_has_do_not_count_yet(
-    history: History, composer: Composer
-) -> None:
-    base = history.commit({"log": b"1\n"})
-    onto = history.commit({"log": b"one\n"}, base)
-    files = {"log": b"two\n", ".gitattributes": b"* merge=union\n"}
-    work = history.commit(files, base)
-
-    made = composer.build(
-        "squash", Piece(base=base, work=work, onto=onto, message="Task 1\n", at=1_000)
+    """They count where both sides have them (0): not what only landed (1), or work."""
+    named = [{".gitattributes": attributes} if since in at else {} for at in SINCE]
+    base = history.commit(named[0] | {"log": b"1\n2\n3\n4\n5\n"})
+    onto, work = (
+        history.commit(has | {"log": side}, base)
+        for has, side in zip(named[1:], sides, strict=True)
     )
 
-    assert made == Conflicted(("log",))
-
-
-@looped(b"* merge=ours\n", b"* merge=union\n", b"* -merge\n")
-def test_attributes_that_only_what_landed_has_throw_nothing_away(
-    attributes: bytes, history: History, composer: Composer
-) -> None:
-    ours, theirs = APART
-    base = history.commit({"log": b"1\n2\n3\n4\n5\n"})
-    onto = history.commit({"log": ours, ".gitattributes": attributes}, base)
-    work = history.commit({"log": theirs}, base)
-
-    assert merged(composer, history, piece(base, work, onto)) == b"one\n2\n3\n4\ntwo\n"
+    both = piece(base, work, onto)
+    for strategy in STRATEGIES:
+        made = composer.build(strategy, both)
+        assert made == composer.build(strategy, both)
+        if isinstance(made, Conflicted):
+            assert made.paths[0] == told
+        else:
+            assert history.files(made)["log"] == told
 
 
 def test_what_conflicts_by_attributes_is_left_to_an_agent_with_what_does_not(
@@ -466,9 +379,100 @@ def test_what_conflicts_by_attributes_is_left_to_an_agent_with_what_does_not(
     base = history.commit(files | {"log": b"1\n", "a": b"1\n"})
     onto = history.commit(files | {"log": b"one\n", "a": b"one\n"}, base)
     work = history.commit(files | {"log": b"two\n", "a": b"two\n"}, base)
-    piece = Piece(base=base, work=work, onto=onto, message="Task 1\n", at=1_000)
+    both = piece(base, work, onto)
 
-    assert composer.build("squash", piece) == Conflicted(("a",))
-    left = history.files(composer.unresolved(piece))
+    assert composer.build("squash", both) == Conflicted(("a",))
+    left = history.files(composer.unresolved(both))
     assert left["log"] == b"one\ntwo\n"
     assert left["a"].startswith(b"<<<<<<< ")
+
+
+# --- commits that say one thing to us and another to a forge --------------------------
+
+WHO = "Ann <ann@example.org> 1700000000 +0000"
+ORDER = b"Fixes #12 [skip ci] now\n"
+
+
+def written(history: History, base: str, header: str, message: bytes) -> str:
+    tree = history.at(history.commit({"a": b"2\n"}, base)).tree_id
+    head = f"tree {tree}\nparent {base}\nauthor {WHO}\ncommitter {WHO}\n{header}\n"
+    return history.raw("commit", head.encode("latin-1") + message)
+
+
+def raw(history: History, commit: str) -> bytes:
+    _, data = history.repo.odb.read(history.at(commit).id)
+    return bytes(data)
+
+
+@looped(
+    *("UTF-16", "UTF-16LE", "UTF-7", "cp037", "no-such-encoding", "rot13"),
+    *("unicode_escape", "\xff\xfe", "\x80 x"),
+)
+def test_an_encoding_does_not_carry_an_order_past_the_bot(
+    encoding: str, history: History
+) -> None:
+    base = history.commit(BASE)
+    odd = written(history, base, f"encoding {encoding}\n", ORDER)
+
+    made = Composer(history.path).inert(base, odd, at=T0 * 1000)
+
+    assert b"encoding" not in raw(history, made)
+    assert history.at(made).raw_message == b"Fixes issue #12 (skip ci) now\n"
+
+
+@looped(
+    ("", b"One\r\rskip-checks: true\r", b"One\n\nskip-checks true\n"),
+    ("", b"One\0 Fixes #1\n", b"One\xef\xbf\xbd Fixes issue #1\n"),
+    ("", b" \n", b"Work of an agent\n"),
+    ("", b"Gr\xf6\xdfe\n", "Gr\ufffd\ufffde\n".encode()),
+    ("encoding ISO-8859-1\n", b"Gr\xf6\xdfe\n", "Größe\n".encode()),
+)
+def test_bytes_that_readers_take_for_different_text_are_written_again(
+    header: str, message: bytes, said: bytes, history: History
+) -> None:
+    base = history.commit(BASE)
+
+    odd = written(history, base, header, message)
+    made = Composer(history.path).inert(base, odd, at=T0 * 1000)
+
+    assert history.at(made).raw_message == said
+    assert b"encoding" not in raw(history, made)
+
+
+@looped(("One\ntwo \n\nmore\n", "One two"), ("\n\n  One\n", "One"), ("", ""))
+def test_a_subject_is_one_line_and_takes_no_process(
+    message: str, subject: str, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = history.commit(BASE, message=message)
+    monkeypatch.delattr("grite.git.run", raising=False)
+
+    assert Commits(history.path).subject(made) == subject
+
+
+def test_an_author_who_is_no_text_is_written_as_text(history: History) -> None:
+    base = history.commit(BASE)
+    tree = history.at(history.commit({"a": b"2\n"}, base)).tree_id
+    who = b"Gr\xf6\xdfe <a@example.org> 1700000000 +0130"
+    head = b"tree %s\nparent %s\nauthor %s\ncommitter %s\nencoding latin-1\n\nOne\n"
+    odd = history.raw("commit", head % (str(tree).encode(), base.encode(), who, who))
+
+    made = author_of(history.at(odd))
+
+    assert made.name == "Größe"
+    assert (made.time, made.offset) == (1700000000, 90)
+
+
+def test_a_path_that_is_no_text_is_still_named(history: History) -> None:
+    base, work, onto = (odd_path(history, data) for data in (b"1", b"2", b"3"))
+
+    made = Composer(history.path).build("squash", piece(base, work, onto))
+
+    assert made == Conflicted(("dir-??",))
+
+
+def odd_path(history: History, data: bytes) -> str:
+    blob = history.repo.create_blob(data)
+    entry = b"100644 dir-\xff\xfe\0" + bytes.fromhex(str(blob))
+    tree = history.raw("tree", entry)
+    text = f"tree {tree}\nauthor {WHO}\ncommitter {WHO}\n\nOdd\n"
+    return history.raw("commit", text.encode())

@@ -13,7 +13,7 @@ from bot.repository.clone import UNION
 from bot.repository.mirror import Mirror
 from convoy.events import Event as Fact
 from convoy.events.leases import BotStarted
-from convoy.events.people_events import TaskApproved
+from convoy.events.people_events import ConvoyPaused, TaskApproved
 from convoy.log import record as states
 from convoy.log.record import Reading, follow, record
 from convoy.model.state import State
@@ -24,6 +24,7 @@ from grite.signatures import SIGNERS_FILE, signer_line, with_signature
 from grite.wal import MOST_FOREIGN, WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, resumed, story, write
+from tests.bot.room import Room
 from tests.bot.there import there
 from tests.grite.commits import said
 from tests.world.local_log import appended, set_head
@@ -58,11 +59,6 @@ def approvals(state: State, actor: bytes = MALLORY) -> tuple[Event, ...]:
     return forged(state, (BotStarted(version="1"), *people), actor)
 
 
-def push_on(origin: History, events: tuple[Event, ...], actor: bytes) -> str:
-    log = Log(origin.path)
-    return appended(log, events, after=log.head(), actor=actor, at_ms=NOW)
-
-
 @pytest.mark.parametrize("actor", [MALLORY, ACTOR], ids=["a new bot", "the bot"])
 @pytest.mark.parametrize("whose", NOT_OURS)
 def test_pushed_approvals_count_for_nothing(
@@ -89,6 +85,22 @@ def test_pushed_approvals_count_for_nothing(
     assert not fresh.notices
     assert fresh.state.convoys[NAME].tasks[0].approvals == ()
     assert fresh.state.convoys[NAME].state == "paused"
+
+
+async def test_a_push_to_a_running_bots_log_makes_nobody_a_bot(here: Room) -> None:
+    log, at = Log(here.bare), here.state.moment.at + 1
+    facts = BotStarted(version="1"), ConvoyPaused(convoy="do-it-1", by="alice")
+    events = record(here.state, facts, actor=MALLORY, at=at)[1]
+    theirs = appended(log, events, after=log.head(), actor=MALLORY, at_ms=at)
+    assert follow(log, theirs).state.convoys["do-it-1"].state == "paused"
+
+    await here.swept()
+    await here.said("/brat ping")
+
+    assert MALLORY.hex() not in here.state.bots
+    assert here.convoy_state() == "active"
+    entries = log.entries(str(log.head()))
+    assert theirs in {each.commit for each in entries if each.is_foreign}
 
 
 def test_trailers_of_foreign_commits_say_nothing(
@@ -140,7 +152,8 @@ def test_a_fork_of_the_log_is_put_back_and_its_events_do_not_count(
     head, before = bot.head, bot.state
     log = Log(origin.path)
     set_head(log, str(fork), head)
-    push_on(origin, approvals(bot.state, actor), actor)
+    words = approvals(bot.state, actor)
+    appended(log, words, after=log.head(), actor=actor, at_ms=NOW)
 
     bot.look()
 
@@ -227,12 +240,9 @@ def test_nothing_else_passes_for_a_commit_of_the_log(
 def test_a_forged_checkpoint_is_not_begun_at(
     whose: str, bot: Mirror, origin: History, opened: Open
 ) -> None:
-    _, events = record(bot.state, (), actor=ACTOR, at=NOW)
-    assert not events
-    convoy = bot.state.convoys[NAME]
-    lie = Reading(bot.state)
-    data = states.encode_reading(lie).replace(b'"state":"active"', b'"state":"paused"')
-    assert data != states.encode_reading(lie), convoy
+    truth = states.encode_reading(Reading(bot.state))
+    data = truth.replace(b'"state":"active"', b'"state":"paused"')
+    assert data != truth
     made = checkpoint.write(origin.repo, data, str(bot.head), NOW, NOT_OURS[whose])
     origin.point(checkpoint.ref_of(NOW), made)
     fresh = opened("fresh")
@@ -328,10 +338,16 @@ def written(tmp_path: Path, origin: History) -> History:
 def test_a_branch_allows_the_keys_that_it_names_only_once_it_is_guarded(
     written: History, opened: Open, *, believes: bool | None
 ) -> None:
-    name(written, OURS, THEIRS)
     mirror = opened("mirror")
     mirror.believes_branch = believes
+    name(written, b"brat ssh-rsa AAAA\n")
+    for _ in range(2):
+        with pytest.raises(Unsigned):
+            mirror.look()
+    said = [each for each in mirror.notices if "is ignored: line 1 " in each]
+    assert len(said) == bool(believes), "once: it cannot be read"
 
+    name(written, OURS, THEIRS)
     with nullcontext() if believes else pytest.raises(Unsigned):
         mirror.look()
 
@@ -357,17 +373,3 @@ def test_a_stolen_key_counts_no_more_once_it_is_removed(
 
     assert mirror.state == before
     assert mirror.foreign
-
-
-def test_a_file_that_cannot_be_read_is_said_once_and_allows_nobody(
-    written: History, opened: Open
-) -> None:
-    name(written, b"brat ssh-rsa AAAA\n")
-    mirror = opened("mirror")
-    mirror.believes_branch = True
-
-    for _ in range(2):
-        with pytest.raises(Unsigned):
-            mirror.look()
-    (said,) = mirror.notices
-    assert said.startswith(f"{SIGNERS_FILE} is ignored: line 1 ")

@@ -1,11 +1,13 @@
 """The hosted dashboard: who may see what, and whose word counts, as the forge says."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from pathlib import Path
+from typing import get_args
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -13,10 +15,12 @@ import pytest
 
 from bot.dashboard.login import LOGIN, SESSION, Sessions
 from bot.door.feed import kept_key
-from tests.world.cases import looped
+from tests.world import browser as browsers
+from tests.world.browser import PROGRAM, Scheme
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient
-from tests.world.site import API_TOKEN, NAME, PRIVATE, Site, site
+from tests.world.site import API_TOKEN, NAME, PRIVATE, Site, site, site_with_tls
+from tests.world.terminal import Said, Terminal, new_terminal
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
@@ -97,13 +101,21 @@ async def browser(served: Site) -> AsyncIterator[Browser]:
 
 async def test_who_may_see_what(served: Site) -> None:
     pages = (f"/{REPO}/", f"/{REPO}/convoys/{NAME}", f"/{PRIVATE}/", "/alice/nope/")
+    hidden = f"/{PRIVATE}/api/v1/status", "/alice/nope/api/v1/status"
     told: dict[str, list[int]] = {}
+    refused = list[str]()
     for who in ("", "alice", "carol", "mallory"):
         async with visiting(served) as browser:
             if who:
                 await browser.sign_in(who)
             told[who] = [(await browser.get(page)).status_code for page in pages]
             listed = (await browser.get("/")).text
+            if who in ("", "mallory"):
+                answers = [await browser.get(path) for path in hidden]
+                assert [each.status_code for each in answers] == [404, 404]
+                refused += [each.text for each in answers]
+            for path in () if who else ("events", "log", "convoys/x/tasks/1/output"):
+                assert (await browser.get(f"/{PRIVATE}/{path}")).status_code == 303
         assert f"/{REPO}/" in listed
         assert (PRIVATE in listed) == (who in ("alice", "carol"))
 
@@ -113,17 +125,7 @@ async def test_who_may_see_what(served: Site) -> None:
         "carol": [200, 200, 200, 404],
         "mallory": [200, 200, 404, 404],
     }
-
-
-async def test_a_private_repository_is_told_to_no_stranger(browser: Browser) -> None:
-    paths = "/api/v1/status", "/events", "/log", "/convoys/x/tasks/1/output"
-    there = [await browser.get(f"/{PRIVATE}{path}") for path in paths]
-    gone = await browser.get("/alice/nope/api/v1/status")
-    await browser.sign_in("mallory")
-    hers = await browser.get(f"/{PRIVATE}/api/v1/status")
-
-    assert [each.status_code for each in there] == [404, 303, 303, 303]
-    assert there[0].text == gone.text == hers.text
+    assert len({*refused}) == 1, "a stranger is not told which of them is there"
 
 
 async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see(
@@ -147,13 +149,9 @@ async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see
         assert "Domain" not in line
         assert line.startswith("__Host-")
     assert API_TOKEN not in page.text
-
-
-@looped("//evil.example", "/\\evil.example", "https://evil")
-async def test_nobody_is_led_elsewhere(to: str, browser: Browser) -> None:
-    back = await browser.sign_in("alice", f"/login?to={to}")
-
-    assert back.headers["Location"] == "/"
+    for elsewhere in ("//evil.example", "/\\evil.example", "https://evil"):
+        back = await browser.sign_in("alice", f"/login?to={elsewhere}")
+        assert back.headers["Location"] == "/"
 
 
 async def test_an_answer_to_another_browser_signs_nobody_in(served: Site) -> None:
@@ -166,30 +164,12 @@ async def test_an_answer_to_another_browser_signs_nobody_in(served: Site) -> Non
         first = await alice.get(own)
         await alice.get("/login")
         again = await alice.get(own)
+        out = await alice.agreed(await alice.get("/login"), "alice")
+        wrong = await alice.get(re.sub(r"\bcode=\w+", "code=wrong", out))
 
     assert (nothing.status_code, mixed.status_code) == (403, 403)
     assert (first.status_code, again.status_code) == (303, 403)
-
-
-async def test_a_code_without_its_verifier_opens_nothing(
-    served: Site, browser: Browser
-) -> None:
-    """Who reads the address that leads back, and even our secret, has nothing."""
-    back = await browser.agreed(await browser.get("/login"), "alice")
-    code = parse_qs(urlsplit(back).query)["code"][0]
-    told = {
-        "client_id": "Iv1.helper",
-        "client_secret": "made-up-client-secret",
-        "code": code,
-        "redirect_uri": f"{OWN}/login/done",
-        "code_verifier": "x" * 43,
-    }
-    url = f"{served.town.url}/login/oauth/access_token"
-    stolen = await served.town.client.post(url, data=told)
-    late = await browser.get(back)
-
-    assert stolen.json()["error"] == "bad_verification_code"
-    assert late.status_code == 403
+    assert wrong.status_code == 403
 
 
 async def test_who_may_not_write_changes_nothing(served: Site) -> None:
@@ -217,24 +197,18 @@ async def test_who_may_not_write_changes_nothing(served: Site) -> None:
     assert "paused" not in log
 
 
-async def test_who_signed_out_is_out_everywhere(browser: Browser) -> None:
-    await browser.sign_in("alice")
-    kept = dict(browser.cookies)
-    forged = await browser.press("/logout", csrf="x")
-    csrf = await browser.csrf()
-    out = await browser.press("/logout", csrf=csrf)
-    browser.cookies = kept
-    page = await browser.get(f"/{PRIVATE}/")
-
-    assert (forged.status_code, out.status_code) == (403, 303)
-    assert page.status_code == 303  # to sign in
-
-
-async def test_a_cookie_that_we_did_not_make_is_nobodys(
+async def test_a_cookie_of_who_signed_out_or_that_we_did_not_make_is_nobodys(
     served: Site, browser: Browser
 ) -> None:
+    await browser.sign_in("alice")
+    signed_in = browser.cookies[SESSION]
+    forged = await browser.press("/logout", csrf="x")
+    out = await browser.press("/logout", csrf=await browser.csrf())
+    assert (forged.status_code, out.status_code) == (403, 303)
+
     ours = Sessions(kept_key(served.folder / "dashboard.key"))
     values = (
+        signed_in,
         Sessions(b"another key of the same length..").begin("alice"),
         ours.sealed(LOGIN, 600, {"sub": "alice", "jti": "x"}),
         ours.sealed(SESSION, -1, {"sub": "alice", "jti": "x"}),
@@ -243,7 +217,8 @@ async def test_a_cookie_that_we_did_not_make_is_nobodys(
     )
     for value in values:
         browser.cookies = {SESSION: value}
-        assert (await browser.get(f"/{PRIVATE}/")).status_code == 303
+        page = await browser.get(f"/{PRIVATE}/")
+        assert page.status_code == 303  # to sign in
 
     assert (served.folder / "dashboard.key").stat().st_mode & 0o077 == 0
 
@@ -263,7 +238,87 @@ async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
         return kinds[:1] == ["config_error"]
 
     await until(said)
-    page = (await browser.get(f"/{REPO}/")).text
 
-    assert ".brat/config.toml: refinery.strategy" in page
-    assert "<code>brat config check</code>" in page
+
+# --- in a real browser ----------------------------------------------------------------
+
+CONVOY = f"/{REPO}/convoys/{NAME}"
+
+
+@pytest.mark.needs(PROGRAM, "npm")
+@pytest.mark.timeout(300)
+async def test_every_page_of_its_own_is_for_every_eye(tmp_path: Path) -> None:
+    """The list of repositories, for nobody and somebody, and what is refused there."""
+    async with (
+        site_with_tls(tmp_path) as (site, url, _),
+        browsers.launched() as program,
+    ):
+        for scheme in get_args(Scheme):
+            async with (
+                browsers.tab(program, scheme) as nobody,
+                browsers.tab(program, scheme) as alice,
+            ):
+                known = {  # to the forge, already
+                    "name": "user_session",
+                    "value": site.town.tokens["alice"],
+                    "url": site.town.url,
+                }
+                await alice.page.context.add_cookies([known])  # type: ignore[list-item]
+                await alice.page.goto(f"{url}/login")
+                for tab, path in (
+                    (nobody, "/"),
+                    (nobody, "/login/done"),
+                    (nobody, CONVOY),
+                    (alice, "/"),
+                    (alice, "/alice/nope/"),
+                    (alice, CONVOY),
+                    (alice, f"/{REPO}/log"),
+                ):
+                    await tab.page.goto(url + path)
+                    assert await tab.faults() == [], (path, scheme)
+                await alice.picture(f"site-log-{scheme}")
+
+
+# --- `brat ... --bot` in a clone, against a hosted bot behind TLS ---------------------
+
+
+async def typed(terminal: Terminal, line: str) -> Said:
+    return await asyncio.to_thread(terminal.type, line)
+
+
+async def test_a_convoy_is_paused_at_a_hosted_bot(tmp_path: Path) -> None:
+    """The clone holds no log: the bot says which convoy lives."""
+    terminal = new_terminal(tmp_path)
+    async with site_with_tls(tmp_path) as (here, url, authority):
+        terminal.done(f"git remote add origin {here.town.url}/{REPO}.git")
+        pause = f"brat convoy pause {NAME}"
+        trusts = f"env SSL_CERT_FILE={authority}"
+        shows = f"{trusts} BRAT_API_TOKEN={API_TOKEN}"
+        done = await typed(terminal, f"{shows} {pause} --bot {url}")
+        again = await typed(terminal, f"{shows} BRAT_BOT_URL={url} {pause}")
+        wrong = await typed(
+            terminal, f"{trusts} BRAT_API_TOKEN=made-up-of-nobody {pause} --bot {url}"
+        )
+        terminal.done(f"git remote set-url origin {here.town.url}/{PRIVATE}.git")
+        hidden = await typed(
+            terminal, f"{trusts} BRAT_API_TOKEN=made-up-of-nobody {pause} --bot {url}"
+        )
+        elsewhere = await typed(terminal, f"{shows} {pause} --bot {url}")
+        terminal.done(f"git config brat.bot {url}")
+        terminal.done(f"git remote set-url origin {here.town.url}/{REPO}.git")
+        configured = await typed(terminal, f"{shows} brat convoy resume {NAME}")
+
+    assert (done.status, done.lines) == (
+        0,
+        [f"the bot at {url} carried out: pause {NAME}"],
+    )
+    assert again.status == 1
+    assert "refused the request: That cannot be done: " in again.err
+    assert (wrong.status, hidden.status, elsewhere.status) == (1, 1, 1)
+    assert f"the bot at {url} refused the request (403): Sign in first." in wrong.err
+    assert "(404): This page does not exist, or you do not have" in hidden.err
+    assert f"(404): There is no convoy {NAME}." in elsewhere.err
+    assert configured.status == 0, configured.err
+    for each in (done, again, wrong, hidden, elsewhere, configured):
+        assert len(each.lines) == 1
+        assert API_TOKEN not in each.err
