@@ -1,26 +1,30 @@
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from convoy.events import Refusal, decided
+from convoy.events import Refusal, decided, hold_events
 from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
+from convoy.events.people_events import ConvoyResumed
+from convoy.events.plan_events import ConvoyRanked
 from convoy.log.record import packed, record
 from convoy.model import ids
 from convoy.model.ids import item, task_branch, task_item
 from convoy.model.records import EngineSpec
-from convoy.model.state import State
 from convoy.model.work import Convoys
 from convoy.owed import (
     Action,
     Align,
     Begin,
+    BuildConvoy,
     CancelRun,
     Collect,
+    CreateBase,
     Do,
+    Hear,
     HearPush,
     Land,
+    Note,
     Patience,
     Show,
     Sweep,
@@ -30,9 +34,10 @@ from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, FailMerge
 from convoy.rules.observed import Observed, Run
 from convoy.rules.people import BlockTask
+from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Checks, CiVerdict
-from tests.convoy.room import BASE, GREEN, due, in_review
+from tests.convoy.room import BASE, GREEN, begins, due, in_review, refused
 from tests.world.rules import (
     ACTOR,
     NAME,
@@ -40,6 +45,8 @@ from tests.world.rules import (
     commands,
     made,
     open_pulls,
+    requested,
+    settings,
     sha,
     spec,
     task_branches,
@@ -47,7 +54,6 @@ from tests.world.rules import (
 
 QUEUE = f"refs/heads/brat/queue/convoy--{NAME}--base/"
 ROOTS = {"refs/heads/main": sha("0"), BASE: sha("0")}
-WORK: dict[str, Any] = {"commit": sha("a"), "base": sha("0"), "files": ("a.py",)}
 
 
 def owed(rules: Rules, **seen: object) -> list[Action]:
@@ -70,23 +76,46 @@ def test_ready_tasks_begin_at_the_tip_of_the_convoys_branch() -> None:
     assert owed(rules) == [Begin(NAME, 1, sha("0")), Begin(NAME, 3, sha("0"))]
 
 
-def test_slots_are_never_overshot() -> None:
-    tasks = [spec(n) for n in range(1, 9)]
+def test_slots_are_never_overshot_and_an_engine_has_its_own() -> None:
+    rules = Rules().planned(*(spec(n) for n in range(1, 9)), max_sessions=3)
+    assert numbers(owed(rules)) == [1, 2, 3]
+    assert numbers(owed(rules.started(1).started(2))) == [3]
 
-    assert numbers(owed(Rules().planned(*tasks, max_sessions=3))) == [1, 2, 3]
-    rules = Rules().planned(*tasks, max_sessions=3).started(1).started(2)
-
-    assert numbers(owed(rules)) == [3]
-
-
-def test_an_engine_has_slots_of_its_own() -> None:
     engines = {
         "default": EngineSpec(type="shell", max_sessions=1),
         "docs": EngineSpec(type="shell", max_sessions=2),
     }
     tasks = [spec(1), spec(2), *(spec(n, engine="docs") for n in (3, 4, 5))]
-
     assert numbers(owed(Rules().planned(*tasks, engines=engines))) == [1, 3, 4]
+
+
+def with_another(*tasks: int, **given: object) -> tuple[Rules, dict[str, str]]:
+    """Return two convoys of such tasks, the second without a plan, and their refs."""
+    rules = Rules().planned(*map(spec, tasks), **given)
+    other = requested(convoy="late-8", issue=8, settings=settings(**given))
+    refs = {f"refs/heads/convoy/{name}/base": sha("0") for name in (NAME, "late-8")}
+    return rules.do(other), refs
+
+
+def test_two_convoys_share_the_slots() -> None:
+    rules, refs = with_another(1, 2, max_sessions=2)
+    plan = PlanConvoy(convoy="late-8", planner="test", tasks=(spec(1), spec(2)))
+
+    begun = [(each.convoy, each.task) for each in begins(rules.do(plan), refs)]
+
+    assert begun == [(NAME, 1), ("late-8", 1)]
+
+
+def test_a_convoy_of_a_higher_priority_starts_first() -> None:
+    rules, refs = with_another(1, max_sessions=1)
+    rank = ConvoyRanked(convoy="late-8", priority=0, by="bea")
+    plan = PlanConvoy(convoy="late-8", planner="test", tasks=(spec(1),))
+    rules.do(rank)
+    assert refused(rules, rank) == "late-8 already has priority p0"
+
+    begun = begins(rules.do(plan), refs)
+
+    assert [each.convoy for each in begun] == ["late-8"]
 
 
 def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
@@ -115,14 +144,10 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
 
 
 def test_a_run_of_a_task_that_was_given_up_is_cancelled_and_holds_its_slot() -> None:
-    rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
-    rules.dropped(1)
-    run = Run(id=101, completed=False)
+    rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1).dropped(1)
 
-    assert owed(rules, runs={101: run}) == [CancelRun(101)]
-    ended = owed(rules, runs={101: replace(run, completed=True)})
-
-    assert ended == [Collect(NAME, 1, 101)]
+    for ended, action in ((False, CancelRun(101)), (True, Collect(NAME, 1, 101))):
+        assert owed(rules, runs={101: Run(id=101, completed=ended)}) == [action]
 
 
 def test_a_run_the_forge_has_forgotten_is_given_up_after_its_deadline() -> None:
@@ -173,16 +198,12 @@ def test_what_is_pushed_to_a_task_set_aside_is_heard_with_its_next_try() -> None
     assert heard in owed(rules, refs=moved)
 
 
-def test_without_required_ci_a_candidate_lands_unjudged() -> None:
+def test_without_required_ci_a_candidate_lands_unjudged_and_nobody_is_blamed() -> None:
     rules = in_review(1, require_ci=False, strategy="merge")
-
     assert owed(rules.offered(1, sha("a"), sha("0"))) == [Land(NAME, (1,), sha("0"))]
 
-
-def test_without_required_ci_nobody_is_blamed_for_what_it_says() -> None:
     rules = Rules().planned(spec(1), require_ci=False).started(1)
-    rules.do(AcceptWork(convoy=NAME, task=1, attempt=1, **WORK))
-    rules.offered(1, sha("a"), sha("0"))
+    rules.accepted_quietly(1, sha("a")).offered(1, sha("a"), sha("0"))
     rules.now += 10**6
     assert rules.task(1).pull is None
 
@@ -198,7 +219,7 @@ def test_work_lands_only_after_the_push_that_shows_it() -> None:
     rules.started(1)
     state = rules.state
     for command in (
-        AcceptWork(convoy=NAME, task=1, attempt=2, **WORK),
+        made(AcceptWork, attempt=2, commit=sha("a")),
         made(AttemptMerge, candidate=sha("c"), work=sha("a")),
     ):
         decision = decided(command, state)
@@ -267,37 +288,83 @@ def test_branches_of_what_landed_go_an_hour_later_unless_there_is_more_on_them()
     assert swept(pushed) == []
 
 
-NOW = 2_000_000
+def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    whole = made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a"))
+    rules.do(ActionDone(key=f"pull:{NAME}/0", number=20), whole)
+
+    def seen(tip: str) -> tuple[Action, ...]:
+        return due(rules, {**ROOTS, BASE: sha(tip)}, checks={sha("a"): GREEN})
+
+    assert HearPush(NAME, 0, sha("b")) in seen("b")
+    assert not any(isinstance(action, BuildConvoy) for action in seen("b"))
+
+    rules.do(hold_events.BranchPushed(convoy=NAME, commit=sha("b")))
+    assert not any(isinstance(each, HearPush | BuildConvoy) for each in seen("b"))
+    assert Note(None, hold_events.BranchReturned(convoy=NAME)) in seen("a")
+
+    rules.do(hold_events.BranchTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))
+    assert BuildConvoy(NAME, sha("0")) in seen("b")
+    assert rules.convoy.put_back_by == "ann", "who answers for its landing"
 
 
-def beside_a_broken_one() -> tuple[State, State]:
-    """Return a state with one sound convoy, and the same with a broken one beside."""
-    sound = Rules().planned(spec(1), spec(2, after=(1,))).state
-    convoy = sound.convoys[NAME]
+DELETED = hold_events.BaseDeleted(convoy=NAME)
+
+
+def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3))
+    rules.landed(2, sha("a")).landed(1, sha("b"))
+
+    seen = due(rules, {})
+    assert Hear(None, DELETED) in seen
+    assert not any(isinstance(action, CreateBase) for action in seen)
+
+    rules.do(DELETED, ConvoyResumed(convoy=NAME, by="ann"))
+    assert CreateBase(NAME, sha("b")) in due(rules, {})
+
+
+def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
+    def landed(*more: int) -> Rules:
+        return Rules().planned(spec(1), *map(spec, more)).landed(1, sha("a"))
+
+    shut = landed(2).do(
+        hold_events.IssueClosed(convoy=NAME, issue=7),
+        DELETED,
+        hold_events.IssueReopened(convoy=NAME, issue=7),
+    )
+    assert shut.convoy.state == "paused"
+    assert shut.convoy.why.endswith("was deleted")
+
+    ended = landed(2).do(DELETED).failed("cancelled", "ann").taken_up()
+    assert CreateBase(NAME, sha("a")) in due(ended, {})
+
+    rules = landed()
+    assert ids.key("pull", NAME, 0) in rules.state.intents
+    rules.failed("cancelled", "ann")
+    assert ids.key("pull", NAME, 0) not in rules.state.intents, "it ended"
+
+
+def test_beside_a_broken_convoy_all_others_are_served_and_no_other_fault_is_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)))
+    alone, convoy = due(rules, {}), rules.convoy
     odd = replace(convoy.tasks[0].spec, kind="none that is known")
     task = replace(convoy.tasks[0], spec=odd)
     broken = replace(convoy, name="broken", issue=99, tasks=(task,))
-    return sound, replace(sound, convoys=Convoys({"broken": broken, **sound.convoys}))
+    both = Convoys({"broken": broken, **rules.state.convoys})
+    rules.state = replace(rules.state, convoys=both)
 
-
-def test_all_others_are_served_as_without_it() -> None:
-    sound, both = beside_a_broken_one()
-
-    alone = owed_actions(sound, Observed(), Patience(), NOW)
-    found = owed_actions(both, Observed(), Patience(), NOW)
+    found = due(rules, {})
 
     (aside,) = commands(found, ItemSetAside)
     assert aside.item == item("convoy", "broken")
     assert aside.why.startswith("a bug in brat: KeyError")
     assert set(alone) <= set(found)
 
-
-def test_a_fault_that_is_no_convoys_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise LookupError("nobody's")
 
     monkeypatch.setattr("convoy.owed.owed._effects", fails)
-    sound, _ = beside_a_broken_one()
-
     with pytest.raises(LookupError, match="nobody's"):
-        owed_actions(sound, Observed(), Patience(), NOW)
+        due(rules, {})
