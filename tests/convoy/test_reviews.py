@@ -3,7 +3,6 @@ from typing import Literal
 from convoy.answers import DIFF_CHARS, review_brief
 from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptReview
-from convoy.rules.people import BlockTask
 from convoy.rules.retries import ReviseTask
 from convoy.rules.starting import StartTask
 from convoy.text import fence_of, fenced
@@ -86,25 +85,18 @@ def test_after_its_rounds_or_the_writers_attempts_a_person_decides() -> None:
     assert (writer.state, writer.why[-18:]) == ("blocked", " (after 1 attempt)")
 
 
-def test_a_verdict_on_work_that_has_changed_or_of_a_blocked_review_says_nothing() -> (
-    None
-):
+def test_a_verdict_that_comes_too_late_says_nothing() -> None:
     rules = begun().started(2, sha("a"))
     rules.do(ReviseTask(convoy=NAME, task=1, by="ann", text="Not so."))
     rules.started(1, sha("a")).accepted(1, sha("b")).do(found(rules, "changes", "A."))
     assert rules.task(1).state == "needs-review"
     assert rules.startable(2)
 
-    rules = begun().started(2, sha("a"))
-    rules.do(BlockTask(convoy=NAME, task=2, why="stopped", by="ann"))
+    rules = begun().started(2, sha("a")).blocked(2, "stopped")
     rules.do(found(rules, "approve"))  # its session ends only now
     assert (rules.task(2).state, rules.task(2).approves) == ("blocked", "")
 
-
-def test_a_review_goes_with_the_work_it_looks_at() -> None:
-    rules = begun().started(2, sha("a"))
-    rules.dropped(1, "dropped by ann")
-
+    rules = begun().started(2, sha("a")).dropped(1)
     assert rules.task(2).state == "dropped"
     assert rules.task(2).why == "it reviews task 1, which was dropped"
     assert rules.task(3).why == "it needs task 2, which was dropped"

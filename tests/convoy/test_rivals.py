@@ -24,9 +24,10 @@ CHOICE = spec(4, kind="choice", on=(1, 2, 3))
 WORK = {1: sha("a"), 2: sha("b"), 3: sha("c")}
 
 
-def begun(**given: object) -> Rules:
+def begun(paths: tuple[str, ...] = (), **given: object) -> Rules:
     """Return a race of three, with a task behind its choice."""
-    return Rules().planned(*RIVALS, CHOICE, spec(5, after=(4,)), **given)
+    choice = replace(CHOICE, paths=paths)
+    return Rules().planned(*RIVALS, choice, spec(5, after=(4,)), **given)
 
 
 def handed_in(rules: Rules, *numbers: int) -> Rules:
@@ -82,18 +83,22 @@ def test_ci_judges_each_rival_as_it_is_and_nobody_else_sees_it() -> None:
     assert owed(rules, a="red") == [Reject(NAME, 1, WORK[1], "red")]
 
 
-def test_a_judge_begins_when_all_are_tried_and_one_lands() -> None:
-    rules = red(green(begun(), 1, 2), 3)
+def test_a_judge_begins_when_all_are_tried_and_only_one_may_land() -> None:
+    rules = red(green(begun(paths=("a.py",)), 1, 2), 3)
     assert rules.kept(1) == "task 4 to choose it"
     assert waiting_to_merge(rules.convoy) == ()
     assert rules.startable(4)
-    rules.started(4)
+    assert rules.started(4).state.leases
     started = rules.noted(TaskStarted)[-1]
     assert (started.kind, started.base) == ("choice", sha("0"))
 
     rules.do(chose(rules, 2))
     states = rules.states
     assert states == ["dropped", "needs-review", "dropped", "queued", "queued"]
+    assert rules.state.leases == {}, "the choice holds nothing any more"
+    assert rules.kept(2) == ""
+    loser = replace(rules.task(1), state="needs-review")
+    assert kept_by_tasks(rules.convoy, loser) != ""
     assert rules.task(1).why == "task 4 chose task 2"
     assert rules.waits(4) == "task 2 to land"
     assert not rules.startable(4)
@@ -105,23 +110,19 @@ def test_a_judge_begins_when_all_are_tried_and_one_lands() -> None:
 
 
 def test_the_only_one_left_is_taken_and_nobody_judges() -> None:
+    unseen = MakeChoice(convoy=NAME, task=4)
+    for others in (green(begun(), 1, 2, 3), red(green(begun(), 1), 2)):
+        assert others.ask(unseen)
     rules = red(red(begun(), 1), 3)
     assert owed(rules) == []
     green(rules, 2)
 
     assert not rules.startable(4)
     assert rules.waits(4).endswith("task 2 is the only one left")
-    assert owed(rules) == [Note("refinery", MakeChoice(convoy=NAME, task=4))]
-    rules.do(MakeChoice(convoy=NAME, task=4))
-    made = rules.noted(ChoiceMade)
+    assert owed(rules) == [Note("refinery", unseen)]
+    made = rules.do(unseen).noted(ChoiceMade)
     assert [(each.attempt, each.on, each.commit) for each in made] == [(0, 2, WORK[2])]
-    assert rules.ask(MakeChoice(convoy=NAME, task=4))
-
-
-def test_a_choice_is_not_made_unseen_while_there_are_others() -> None:
-    unseen = MakeChoice(convoy=NAME, task=4)
-    assert green(begun(), 1, 2, 3).ask(unseen)
-    assert red(green(begun(), 1), 2).ask(unseen)
+    assert rules.ask(unseen)
 
 
 def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() -> None:
@@ -227,15 +228,3 @@ def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
     assert f"## What task 1 changed\n\n{fenced('+ one', fence_of(''))}\n" in told
     assert "## What task 2 changed (only the beginning)" in told
     assert told.count("x" * 100) < DIFFS_CHARS // 2 // 100 + 1
-
-
-def test_of_what_was_not_chosen_nothing_may_land() -> None:
-    choice = spec(4, kind="choice", on=(1, 2, 3), paths=("a.py",))
-    rules = green(Rules().planned(*RIVALS, choice), 1, 2, 3).started(4)
-    assert rules.state.leases
-    rules.do(chose(rules, 2))
-
-    assert rules.state.leases == {}, "the choice holds nothing any more"
-    loser = replace(rules.task(1), state="needs-review")
-    assert kept_by_tasks(rules.convoy, rules.task(2)) == ""
-    assert kept_by_tasks(rules.convoy, loser) != ""
