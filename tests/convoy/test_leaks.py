@@ -110,10 +110,7 @@ def test_files_of_the_gates_choice_may_hold_some_and_any_other_is_told(
     told = 'It adds what looks like a secret: odd\\u0009"name"\\é.txt.'
     assert said(tmp_path, {}, {'odd\t"name"\\é.txt': TOKEN}) == (told,)
 
-
-def test_a_known_secret_needs_no_shape(tmp_path: Path) -> None:
-    known = Redaction(["correct horse battery"])
-
+    known = Redaction(["correct horse battery"])  # it needs no shape
     assert said(tmp_path, {}, {"a": b"the correct horse battery"}, known=known) == (
         "It adds what looks like a secret: a.",
     )
