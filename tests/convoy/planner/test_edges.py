@@ -83,42 +83,32 @@ def test_who_waits_for_whom(paths: tuple[str, ...], after: list[object]) -> None
 
 def test_tests_wait_for_the_code_they_import() -> None:
     one, two = plan("tests/test_auth.py", "src/auth/tokens.py")
-
     why = "tests/test_auth.py imports src/auth/tokens.py, which task 2 changes"
     assert (one.waits, two.after) == ((Wait(2, why, overlap=True),), ())
 
     one, two = plan("tests/test_api.py", "src/api.py", after={2: [1]})
     assert (one.after, two.after, two.waits) == ((), (1,), ()), "the plan says so"
 
-
-def test_tests_in_a_folder_wait_for_each_code_they_import() -> None:
-    one, two, three, four = plan("src/auth/", "tests/", "src/api.py", "web/app.ts")
-
-    assert [task.after for task in (one, two, three, four)] == [(), (1, 3), (), ()]
-    assert two.waits[1].why == (
+    tasks = plan("src/auth/", "tests/", "src/api.py", "web/app.ts")
+    assert [task.after for task in tasks] == [(), (1, 3), (), ()], "all in a folder"
+    assert tasks[1].waits[1].why == (
         "tests/test_api.py imports src/api.py, which task 3 changes"
     )
 
-
-def test_tests_that_are_yet_to_be_written_wait_for_the_code_of_their_name() -> None:
-    one, two, three, four = plan(
-        "+tests/test_model.py", "src/model.py", "+web/app.test.ts", "web/app.ts"
-    )
-
-    assert [task.after for task in (one, two, three, four)] == [(2,), (), (4,), ()]
+    code = ("src/model.py", "web/app.ts")  # the tests are yet to be written
+    tasks = plan("+tests/test_model.py", code[0], "+web/app.test.ts", code[1])
+    assert [task.after for task in tasks] == [(2,), (), (4,), ()]
     why = "tests/test_model.py is named after src/model.py, which task 2 changes"
-    assert one.waits[0].why == why
+    assert tasks[0].waits[0].why == why
 
 
 def test_documents_wait_for_the_code_they_name() -> None:
-    one, two, three, four, five = plan(
-        *("README.md", "src/api.py", "web/app.ts", "docs/auth.md", "src/auth/")
-    )
+    code = ("src/api.py", "web/app.ts")
+    tasks = plan("README.md", *code, "docs/auth.md", "src/auth/")
 
-    after = [task.after for task in (one, two, three, four, five)]
-    assert after == [(2,), (), (), (5,), ()]
+    assert [task.after for task in tasks] == [(2,), (), (), (5,), ()]
     why = "README.md mentions src/api.py, which task 2 changes"
-    assert one.waits == (Wait(2, why, overlap=True),)
+    assert tasks[0].waits == (Wait(2, why, overlap=True),)
 
 
 def test_code_that_imports_code_runs_beside_it_and_that_is_told() -> None:
