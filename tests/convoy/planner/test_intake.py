@@ -153,7 +153,10 @@ def test_paths_may_hold_spaces_and_full_width_signs(
     ),
     (
         NESTED,
-        "task 6 names #30 among its steps, but its agent does not see that issue's text",
+        (
+            "task 6 names #30 among its steps, but its agent does not see that "
+            "issue's text"
+        ),
     ),
     ("It fails:\n1. Open it\n2. Click", ""),
     ("- [ ] a 1. b 2. c\n- [ ] b (after 1) paths: a.py", ""),
