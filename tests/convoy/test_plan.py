@@ -3,6 +3,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
+from convoy import owed
 from convoy.events import Refusal, decided, hold_events
 from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
 from convoy.events.people_events import ConvoyResumed
@@ -12,23 +13,6 @@ from convoy.model import ids
 from convoy.model.ids import item, task_branch, task_item
 from convoy.model.records import EngineSpec
 from convoy.model.work import Convoys
-from convoy.owed import (
-    Action,
-    Align,
-    Begin,
-    BuildConvoy,
-    CancelRun,
-    Collect,
-    CreateBase,
-    Do,
-    Hear,
-    HearPush,
-    Land,
-    Note,
-    Patience,
-    Show,
-    Sweep,
-)
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, FailMerge
@@ -56,37 +40,37 @@ QUEUE = f"refs/heads/brat/queue/convoy--{NAME}--base/"
 ROOTS = {"refs/heads/main": sha("0"), BASE: sha("0")}
 
 
-def owed(rules: Rules, **seen: object) -> list[Action]:
+def owes(rules: Rules, **seen: object) -> list[owed.Action]:
     """Return what is owed, without what is always looked at."""
     looked: dict[str, object] = {"refs": ROOTS, **seen}
     for convoy in rules.state.convoys.values():
         looked.setdefault("pulls", open_pulls(convoy))
         looked["refs"] = {**task_branches(convoy), **looked["refs"]}  # type: ignore[dict-item]
     actions = due(rules, **looked)  # type: ignore[arg-type]
-    return [action for action in actions if not isinstance(action, Show | Do)]
+    return [action for action in actions if not isinstance(action, owed.Show | owed.Do)]
 
 
 def numbers(actions: Sequence[object]) -> list[int]:
-    return [action.task for action in actions if isinstance(action, Begin)]
+    return [action.task for action in actions if isinstance(action, owed.Begin)]
 
 
 def test_ready_tasks_begin_at_the_tip_of_the_convoys_branch() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3))
 
-    assert owed(rules) == [Begin(NAME, 1, sha("0")), Begin(NAME, 3, sha("0"))]
+    assert owes(rules) == [owed.Begin(NAME, 1, sha("0")), owed.Begin(NAME, 3, sha("0"))]
 
 
 def test_slots_are_never_overshot_and_an_engine_has_its_own() -> None:
     rules = Rules().planned(*(spec(n) for n in range(1, 9)), max_sessions=3)
-    assert numbers(owed(rules)) == [1, 2, 3]
-    assert numbers(owed(rules.started(1).started(2))) == [3]
+    assert numbers(owes(rules)) == [1, 2, 3]
+    assert numbers(owes(rules.started(1).started(2))) == [3]
 
     engines = {
         "default": EngineSpec(type="shell", max_sessions=1),
         "docs": EngineSpec(type="shell", max_sessions=2),
     }
     tasks = [spec(1), spec(2), *(spec(n, engine="docs") for n in (3, 4, 5))]
-    assert numbers(owed(Rules().planned(*tasks, engines=engines))) == [1, 3, 4]
+    assert numbers(owes(Rules().planned(*tasks, engines=engines))) == [1, 3, 4]
 
 
 def with_another(*tasks: int, **given: object) -> tuple[Rules, dict[str, str]]:
@@ -122,10 +106,10 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
     rules = Rules().planned(spec(1)).started(1)
     run = Run(id=101, completed=True)
 
-    assert owed(rules, runs={101: run}) == [Collect(NAME, 1, 101)]
+    assert owes(rules, runs={101: run}) == [owed.Collect(NAME, 1, 101)]
     off = replace(run, conclusion="cancelled")
-    assert owed(rules, runs={101: off}) == [Collect(NAME, 1, 101, called_off=True)]
-    attempt, pace = rules.task(1).attempt, Patience()
+    assert owes(rules, runs={101: off}) == [owed.Collect(NAME, 1, 101, called_off=True)]
+    attempt, pace = rules.task(1).attempt, owed.Patience()
     assert attempt is not None
     limits = rules.state.convoys[NAME].settings
     longest_s = limits.engines["default"].timeout_s + limits.limits.setup_s
@@ -133,36 +117,39 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
     runs = {101: replace(run, completed=False)}
 
     rules.now = late
-    assert owed(rules, runs=runs) == []
+    assert owes(rules, runs=runs) == []
     rules.now = late + 1
-    assert owed(rules, runs=runs) == [CancelRun(101)]
-    assert owed(rules, runs={101: off}) == [Collect(NAME, 1, 101)]
+    assert owes(rules, runs=runs) == [owed.CancelRun(101)]
+    assert owes(rules, runs={101: off}) == [owed.Collect(NAME, 1, 101)]
     rules.now = late + 1000 * pace.force_s
-    assert owed(rules, runs=runs) == [CancelRun(101)]
+    assert owes(rules, runs=runs) == [owed.CancelRun(101)]
     rules.now += 1
-    assert owed(rules, runs=runs) == [CancelRun(101, force=True)]
+    assert owes(rules, runs=runs) == [owed.CancelRun(101, force=True)]
 
 
 def test_a_run_of_a_task_that_was_given_up_is_cancelled_and_holds_its_slot() -> None:
     rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1).dropped(1)
 
-    for ended, action in ((False, CancelRun(101)), (True, Collect(NAME, 1, 101))):
-        assert owed(rules, runs={101: Run(id=101, completed=ended)}) == [action]
+    for ended, action in (
+        (False, owed.CancelRun(101)),
+        (True, owed.Collect(NAME, 1, 101)),
+    ):
+        assert owes(rules, runs={101: Run(id=101, completed=ended)}) == [action]
 
 
 def test_a_run_the_forge_has_forgotten_is_given_up_after_its_deadline() -> None:
     rules = Rules().planned(spec(1)).started(1)
 
-    assert owed(rules) == []
+    assert owes(rules) == []
     rules.now += 10**8
 
-    assert owed(rules) == [Collect(NAME, 1, 101)]
+    assert owes(rules) == [owed.Collect(NAME, 1, 101)]
 
     rules = Rules().planned(spec(1))
     rules.do(made(StartTask, session="ab" * 16, now=0))
     rules.now += 10**8  # no bot was up: it counts from the dispatch
     rules.do(ActionDone(key=f"dispatch:{NAME}/1/1", number=101))
-    assert owed(rules, runs={101: Run(id=101, completed=False)}) == []
+    assert owes(rules, runs={101: Run(id=101, completed=False)}) == []
 
 
 def test_a_green_front_is_aligned_then_landed() -> None:
@@ -175,32 +162,34 @@ def test_a_green_front_is_aligned_then_landed() -> None:
         f"refs/heads/convoy/{NAME}/task-2": sha("b"),
     }
 
-    assert owed(rules, checks=checks) == [Align(NAME, (1, 2))]
-    done = owed(rules, checks=checks, refs={**ROOTS, **aligned})
+    assert owes(rules, checks=checks) == [owed.Align(NAME, (1, 2))]
+    done = owes(rules, checks=checks, refs={**ROOTS, **aligned})
 
-    assert done == [Land(NAME, (1, 2), sha("0"))]
+    assert done == [owed.Land(NAME, (1, 2), sha("0"))]
     pending = {**checks, sha("a"): Checks(verdict="pending")}
-    assert owed(rules, checks=pending) == [], "it is behind what is not judged"
+    assert owes(rules, checks=pending) == [], "it is behind what is not judged"
     merged = in_review(1, strategy="merge").offered(1, sha("a"), sha("0"))
-    assert owed(merged, checks=checks) == [Land(NAME, (1,), sha("0"))]
+    assert owes(merged, checks=checks) == [owed.Land(NAME, (1,), sha("0"))]
 
 
 def test_what_is_pushed_to_a_task_set_aside_is_heard_with_its_next_try() -> None:
     """Else the refusal of what keeps the push would be met again at once."""
-    rules, heard = in_review(1), HearPush(NAME, 1, sha("9"))
+    rules, heard = in_review(1), owed.HearPush(NAME, 1, sha("9"))
     moved = {**ROOTS, f"refs/heads/{task_branch(NAME, 1)}": sha("9")}
-    assert heard in owed(rules, refs=moved)
+    assert heard in owes(rules, refs=moved)
     rules.do(ItemSetAside(item=task_item(NAME, 1), why="the forge says no"))
-    assert heard not in owed(rules, refs=moved)
+    assert heard not in owes(rules, refs=moved)
 
     rules.do(ItemTakenUp(item=task_item(NAME, 1)))
 
-    assert heard in owed(rules, refs=moved)
+    assert heard in owes(rules, refs=moved)
 
 
 def test_without_required_ci_a_candidate_lands_unjudged_and_nobody_is_blamed() -> None:
     rules = in_review(1, require_ci=False, strategy="merge")
-    assert owed(rules.offered(1, sha("a"), sha("0"))) == [Land(NAME, (1,), sha("0"))]
+    assert owes(rules.offered(1, sha("a"), sha("0"))) == [
+        owed.Land(NAME, (1,), sha("0"))
+    ]
 
     rules = Rules().planned(spec(1), require_ci=False).started(1)
     rules.accepted_quietly(1, sha("a")).offered(1, sha("a"), sha("0"))
@@ -210,7 +199,7 @@ def test_without_required_ci_a_candidate_lands_unjudged_and_nobody_is_blamed() -
     verdicts: tuple[CiVerdict, ...] = ("red", "none")
     for verdict in verdicts:
         checks = {sha("a"): Checks(verdict=verdict)}
-        assert owed(rules, checks=checks) == []
+        assert owes(rules, checks=checks) == []
 
 
 def test_work_lands_only_after_the_push_that_shows_it() -> None:
@@ -229,10 +218,10 @@ def test_work_lands_only_after_the_push_that_shows_it() -> None:
 
     refs = {**ROOTS, **task_branches(rules.convoy)}
     seen = Observed(refs=refs, pulls=open_pulls(rules.convoy))
-    drafted = owed_actions(state, seen, Patience(), rules.now)
+    drafted = owed_actions(state, seen, owed.Patience(), rules.now)
 
-    assert not any(isinstance(action, Land) for action in drafted)
-    assert owed(rules) == [Land(NAME, (1,), sha("0"))]
+    assert not any(isinstance(action, owed.Land) for action in drafted)
+    assert owes(rules) == [owed.Land(NAME, (1,), sha("0"))]
 
 
 def test_work_lands_only_once_its_pull_request_was_looked_at() -> None:
@@ -240,20 +229,20 @@ def test_work_lands_only_once_its_pull_request_was_looked_at() -> None:
     refs = {**ROOTS, f"refs/heads/convoy/{NAME}/task-1": sha("1")}
     green = {sha("1"): GREEN}
 
-    unseen = owed(rules, refs=refs, checks=green, pulls={})
+    unseen = owes(rules, refs=refs, checks=green, pulls={})
 
-    assert not any(isinstance(action, Land) for action in unseen)
-    assert owed(rules, refs=refs, checks=green) == [Land(NAME, (1,), sha("0"))]
+    assert not any(isinstance(action, owed.Land) for action in unseen)
+    assert owes(rules, refs=refs, checks=green) == [owed.Land(NAME, (1,), sha("0"))]
 
 
 def test_a_candidate_that_no_check_speaks_of_blocks_with_the_reason() -> None:
     rules = in_review(1).offered(1, sha("a"), sha("0"))
     none = {sha("a"): Checks(verdict="none")}
 
-    assert owed(rules, checks=none) == []
+    assert owes(rules, checks=none) == []
     rules.now += 10**6
 
-    (block,) = commands(owed(rules, checks=none), BlockTask)
+    (block,) = commands(owes(rules, checks=none), BlockTask)
     assert "no check or commit status" in block.why
 
 
@@ -261,7 +250,7 @@ def test_queue_branches_of_closed_candidates_are_swept() -> None:
     rules = in_review(1).offered(1, sha("a"), sha("0"))
     refs = {**ROOTS, QUEUE + sha("a"): sha("a"), QUEUE + sha("b"): sha("b")}
 
-    assert owed(rules, refs=refs) == [Sweep(((QUEUE + sha("b"), sha("b")),))]
+    assert owes(rules, refs=refs) == [owed.Sweep(((QUEUE + sha("b"), sha("b")),))]
 
 
 def test_branches_of_what_landed_go_an_hour_later_unless_there_is_more_on_them() -> (
@@ -275,15 +264,15 @@ def test_branches_of_what_landed_go_an_hour_later_unless_there_is_more_on_them()
     main = "refs/heads/main"
     refs = {main: sha("a"), ours: sha("a"), one: sha("a"), two: sha("b")}
 
-    def swept(refs: dict[str, str], later: int = ids.HOUR_MS) -> list[Action]:
+    def swept(refs: dict[str, str], later: int = ids.HOUR_MS) -> list[owed.Action]:
         seen, now = Observed(refs=refs), state.convoys[NAME].ended_at + later
-        found = [owed_actions(each, seen, Patience(), now) for each in both]
+        found = [owed_actions(each, seen, owed.Patience(), now) for each in both]
         assert found[0] == found[1]
-        return [action for action in found[0] if isinstance(action, Sweep)]
+        return [action for action in found[0] if isinstance(action, owed.Sweep)]
 
     both = (state, packed(state))
     assert swept(refs, ids.HOUR_MS - 1) == []
-    assert swept(refs) == [Sweep(((ours, sha("a")), (one, sha("a"))))]
+    assert swept(refs) == [owed.Sweep(((ours, sha("a")), (one, sha("a"))))]
     pushed = {main: sha("a"), ours: sha("c"), one: sha("d"), two: sha("b")}
     assert swept(pushed) == []
 
@@ -293,18 +282,20 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     whole = made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a"))
     rules.do(ActionDone(key=f"pull:{NAME}/0", number=20), whole)
 
-    def seen(tip: str) -> tuple[Action, ...]:
+    def seen(tip: str) -> tuple[owed.Action, ...]:
         return due(rules, {**ROOTS, BASE: sha(tip)}, checks={sha("a"): GREEN})
 
-    assert HearPush(NAME, 0, sha("b")) in seen("b")
-    assert not any(isinstance(action, BuildConvoy) for action in seen("b"))
+    assert owed.HearPush(NAME, 0, sha("b")) in seen("b")
+    assert not any(isinstance(action, owed.BuildConvoy) for action in seen("b"))
 
     rules.do(hold_events.BranchPushed(convoy=NAME, commit=sha("b")))
-    assert not any(isinstance(each, HearPush | BuildConvoy) for each in seen("b"))
-    assert Note(None, hold_events.BranchReturned(convoy=NAME)) in seen("a")
+    assert not any(
+        isinstance(each, owed.HearPush | owed.BuildConvoy) for each in seen("b")
+    )
+    assert owed.Note(None, hold_events.BranchReturned(convoy=NAME)) in seen("a")
 
     rules.do(hold_events.BranchTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))
-    assert BuildConvoy(NAME, sha("0")) in seen("b")
+    assert owed.BuildConvoy(NAME, sha("0")) in seen("b")
     assert rules.convoy.put_back_by == "ann", "who answers for its landing"
 
 
@@ -316,11 +307,11 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     rules.landed(2, sha("a")).landed(1, sha("b"))
 
     seen = due(rules, {})
-    assert Hear(None, DELETED) in seen
-    assert not any(isinstance(action, CreateBase) for action in seen)
+    assert owed.Hear(None, DELETED) in seen
+    assert not any(isinstance(action, owed.CreateBase) for action in seen)
 
     rules.do(DELETED, ConvoyResumed(convoy=NAME, by="ann"))
-    assert CreateBase(NAME, sha("b")) in due(rules, {})
+    assert owed.CreateBase(NAME, sha("b")) in due(rules, {})
 
 
 def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
@@ -336,7 +327,7 @@ def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
     assert shut.convoy.why.endswith("was deleted")
 
     ended = landed(2).do(DELETED).failed("cancelled", "ann").taken_up()
-    assert CreateBase(NAME, sha("a")) in due(ended, {})
+    assert owed.CreateBase(NAME, sha("a")) in due(ended, {})
 
     rules = landed()
     assert ids.key("pull", NAME, 0) in rules.state.intents

@@ -5,42 +5,35 @@ from types import SimpleNamespace
 from convoy.log.record import record
 from convoy.model import ids
 from convoy.model.state import State
-from grite.event import (
-    CommentAdded,
-    Event as GriteEvent,
-    IssueCreated,
-    LabelAdded,
-    LabelRemoved,
-    StateChanged,
-)
+from grite import event as grite_event
 from tests.convoy.stories import Story, story
 from tests.world.rules import ACTOR, NAME
 
 
-def projected(events: list[GriteEvent]) -> dict[bytes, SimpleNamespace]:
+def projected(events: list[grite_event.Event]) -> dict[bytes, SimpleNamespace]:
     """Replay as grite rebuilds: by time, actor and id; each issue is created first."""
     issues: dict[bytes, SimpleNamespace] = {}
     for event in sorted(events, key=lambda e: (e.ts, e.actor, e.id)):
         match event.kind:
-            case IssueCreated(title=title, body=body, labels=labels):
+            case grite_event.IssueCreated(title=title, body=body, labels=labels):
                 assert event.issue not in issues
                 issues[event.issue] = SimpleNamespace(
                     title=title, body=body, labels={*labels}, state="open"
                 )
-            case LabelAdded(label=label):
+            case grite_event.LabelAdded(label=label):
                 issues[event.issue].labels.add(label)
-            case LabelRemoved(label=label):
+            case grite_event.LabelRemoved(label=label):
                 issues[event.issue].labels.remove(label)
-            case StateChanged(state=state):
+            case grite_event.StateChanged(state=state):
                 issues[event.issue].state = state
             case kind:
-                assert isinstance(kind, CommentAdded)
+                assert isinstance(kind, grite_event.CommentAdded)
     return issues
 
 
 @story
 def test_labels_and_whether_it_is_closed_are_true_after_every_fact(tell: Story) -> None:
-    state, written = State(), list[GriteEvent]()
+    state, written = State(), list[grite_event.Event]()
     for fact in tell().facts:
         state, events = record(state, [fact], actor=ACTOR, at=1)
         written += events

@@ -2,19 +2,9 @@
 
 from msgspec.structs import replace
 
+from convoy import owed
 from convoy.events.merge_events import LandingWaits
 from convoy.model.work import LOST_MOST
-from convoy.owed import (
-    Action,
-    BuildConvoy,
-    BuildSync,
-    Do,
-    LandConvoy,
-    Look,
-    LookAgain,
-    Patience,
-    Reject,
-)
 from convoy.owed.landings import BRANCH_GONE, merges
 from convoy.rules.landing import AttemptMerge
 from convoy.rules.observed import Observed
@@ -26,7 +16,7 @@ from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 TIP, MOVED = sha("a"), sha("1")
 RED = Checks(verdict="red")
-PATIENCE = Patience()
+PATIENCE = owed.Patience()
 
 
 def begun(*more: int, **given: bool) -> Rules:
@@ -35,14 +25,14 @@ def begun(*more: int, **given: bool) -> Rules:
     return rules.landed(1, TIP)
 
 
-def owed(
+def owes(
     rules: Rules, later_s: int = 0, *, tip: str = TIP, **checks: Checks
-) -> list[Action]:
+) -> list[owed.Action]:
     refs = {"refs/heads/main": MOVED, BASE: tip}
     known = {sha(letter): found for letter, found in checks.items()}
     observed = Observed(refs=refs, checks=known)
     now = rules.now + later_s * 1000
-    return [*merges(rules.convoy, Look(observed, PATIENCE, now))]
+    return [*merges(rules.convoy, owed.Look(observed, PATIENCE, now))]
 
 
 def attempt(candidate: str, target: str = MOVED) -> AttemptSync:
@@ -60,13 +50,13 @@ def taken_in(rules: Rules, candidate: str, target: str = MOVED) -> Rules:
 
 def test_a_target_that_moved_is_taken_in_first_and_once_in_five_minutes() -> None:
     rules = begun(2).started(2).accepted(2, sha("b"))
-    assert owed(rules) == [BuildSync(NAME, MOVED)]
-    assert owed(rules.offered(2, sha("c"), TIP)) == [], "CI judges that"
+    assert owes(rules) == [owed.BuildSync(NAME, MOVED)]
+    assert owes(rules.offered(2, sha("c"), TIP)) == [], "CI judges that"
 
     rules = taken_in(begun(2), sha("d"), sha("2"))
     assert rules.convoy.changed == (sha("2"), sha("d"))
-    assert owed(rules, 299, tip=sha("d")) == []
-    assert owed(rules, 301, tip=sha("d")) == [BuildSync(NAME, MOVED)]
+    assert owes(rules, 299, tip=sha("d")) == []
+    assert owes(rules, 301, tip=sha("d")) == [owed.BuildSync(NAME, MOVED)]
 
 
 def test_a_target_that_is_gone_is_said_once_until_it_is_back() -> None:
@@ -74,7 +64,7 @@ def test_a_target_that_is_gone_is_said_once_until_it_is_back() -> None:
     waits = BRANCH_GONE.format("main")
     gone = {BASE: TIP}
     for refs, told in ((gone, waits), (gone | {"refs/heads/main": MOVED}, "")):
-        look = Look(Observed(refs=refs), PATIENCE, rules.now)
+        look = owed.Look(Observed(refs=refs), PATIENCE, rules.now)
         rules.do(*commands(merges(rules.convoy, look), LandingWaits))
         assert rules.convoy.landing_waits == told
         assert not commands(merges(rules.convoy, look), LandingWaits)
@@ -83,13 +73,15 @@ def test_a_target_that_is_gone_is_said_once_until_it_is_back() -> None:
 def test_without_sync_it_comes_in_after_the_last_task() -> None:
     rules = begun(2, sync=False)
 
-    assert owed(rules) == []
+    assert owes(rules) == []
     rules.dropped(2, "not wanted")
-    assert owed(rules) == [BuildSync(NAME, MOVED)]
-    assert owed(taken_in(rules, sha("d")), tip=sha("d")) == [BuildConvoy(NAME, MOVED)]
+    assert owes(rules) == [owed.BuildSync(NAME, MOVED)]
+    assert owes(taken_in(rules, sha("d")), tip=sha("d")) == [
+        owed.BuildConvoy(NAME, MOVED)
+    ]
 
     rules = begun().do(attempt(sha("d"), sha("2")))
-    assert owed(rules, d=GREEN) == [BuildSync(NAME, MOVED)], "the target moved on"
+    assert owes(rules, d=GREEN) == [owed.BuildSync(NAME, MOVED)], "the target moved on"
 
 
 def test_a_candidate_is_built_again_only_when_its_base_is_another() -> None:
@@ -98,13 +90,13 @@ def test_a_candidate_is_built_again_only_when_its_base_is_another() -> None:
         return rules.do(made(AttemptMerge, task=0, **given))
 
     rules = built(taken_in(begun(), sha("d")), "e", MOVED, sha("d"))
-    assert owed(rules, tip=sha("e"), e=GREEN) == [], "its branch was moved to it"
+    assert owes(rules, tip=sha("e"), e=GREEN) == [], "its branch was moved to it"
     rules.pushed(sha("b"))
-    assert owed(rules, tip=sha("b"), e=GREEN) == [BuildConvoy(NAME, MOVED)]
+    assert owes(rules, tip=sha("b"), e=GREEN) == [owed.BuildConvoy(NAME, MOVED)]
 
     rules = taken_in(built(begun(), "e", sha("9"), TIP), sha("d"))
     built(rules, "f", sha("9"), sha("d"))  # on a target that went back
-    assert owed(rules, tip=sha("d"), f=GREEN) == [BuildConvoy(NAME, MOVED)]
+    assert owes(rules, tip=sha("d"), f=GREEN) == [owed.BuildConvoy(NAME, MOVED)]
 
 
 def test_ci_that_was_stopped_blames_nobody_and_then_asks_a_person() -> None:
@@ -113,9 +105,9 @@ def test_ci_that_was_stopped_blames_nobody_and_then_asks_a_person() -> None:
     for count in range(LOST_MOST):
         rules.now += 10**6
         rules.do(attempt(sha("def"[count])))
-        found = owed(rules, d=stopped, e=stopped, f=stopped)
+        found = owes(rules, d=stopped, e=stopped, f=stopped)
         candidate = sha("def"[count])
-        look = LookAgain(NAME, 0, candidate, "cancelled", ("ci",), is_red=False)
+        look = owed.LookAgain(NAME, 0, candidate, "cancelled", ("ci",), is_red=False)
         assert found == [look]
         rules.do(replace(fail(candidate), lost=True))
     assert len(rules.convoy.tasks) == 2
@@ -125,21 +117,21 @@ def test_ci_that_was_stopped_blames_nobody_and_then_asks_a_person() -> None:
 
 def test_red_once_is_built_once_more_and_red_twice_is_a_task() -> None:
     rules = begun(2).do(attempt(sha("d")))
-    assert owed(rules, d=RED) == [Reject(NAME, 0, sha("d"), "")]
+    assert owes(rules, d=RED) == [owed.Reject(NAME, 0, sha("d"), "")]
 
     rules.do(fail(sha("d")))
     assert len(rules.convoy.tasks) == 2
-    assert owed(rules) == [BuildSync(NAME, MOVED)]
+    assert owes(rules) == [owed.BuildSync(NAME, MOVED)]
 
     rules.do(attempt(sha("e")), fail(sha("e")))
     assert rules.task(3).spec.kind == "sync"
     assert "noop" in rules.task(3).spec.instructions
-    assert owed(rules) == []
+    assert owes(rules) == []
 
     rules = Rules().planned(spec(1))  # a target that is red by itself
     red = AttemptSync(convoy=NAME, candidate=MOVED, base=sha("0"), target=MOVED)
     rules.do(red, fail(MOVED))
-    assert (owed(rules, tip=sha("0")), len(rules.convoy.tasks)) == ([], 1)
+    assert (owes(rules, tip=sha("0")), len(rules.convoy.tasks)) == ([], 1)
 
 
 def test_a_conflict_is_a_task_that_names_the_files_and_lands_as_a_merge() -> None:
@@ -161,7 +153,7 @@ def test_a_conflict_is_a_task_that_names_the_files_and_lands_as_a_merge() -> Non
 
     rules = begun(2).do(made(FailSync, candidate=None, target=MOVED, paths=("a.py",)))
     rules.blocked(3, "3 attempts")
-    assert (owed(rules), rules.convoy.state) == ([], "active")
+    assert (owes(rules), rules.convoy.state) == ([], "active")
 
 
 def test_a_convoy_that_was_given_up_goes_on_with_its_work() -> None:
@@ -187,19 +179,19 @@ def test_a_convoy_that_was_given_up_goes_on_with_its_work() -> None:
 def test_a_convoy_of_which_the_target_holds_all_opens_no_pull_request() -> None:
     rules = begun()
     key = f"pull:{NAME}/0"
-    wanted = Do(rules.state.intents[key])
+    wanted = owed.Do(rules.state.intents[key])
 
     assert wanted in green(rules, sha("0"))
     assert wanted not in green(rules, MOVED)  # taken in first
     assert wanted not in green(rules, TIP)
     taken_in(rules, TIP, TIP)
     rules.do(AttemptMerge(convoy=NAME, task=0, candidate=TIP, base=TIP, work=TIP))
-    assert LandConvoy(NAME, TIP) in green(rules, TIP)
+    assert owed.LandConvoy(NAME, TIP) in green(rules, TIP)
     rules.landed_as(0, TIP)
     assert rules.convoy.state == "complete"
     assert key not in rules.state.intents
 
 
-def green(rules: Rules, target: str) -> tuple[Action, ...]:
+def green(rules: Rules, target: str) -> tuple[owed.Action, ...]:
     """Return what is due where the convoy's branch is green and stands at its work."""
     return due(rules, {"refs/heads/main": target, BASE: TIP}, checks={TIP: GREEN})

@@ -49,15 +49,7 @@ from convoy.owed import (
 )
 from convoy.patterns import Template, built_in_pattern
 from convoy.planner import Survey
-from convoy.rules.ending import (
-    AcceptNothing,
-    AcceptReport,
-    AcceptReview,
-    AcceptWork,
-    LoseSession,
-    MakeChoice,
-    RefuseWork,
-)
+from convoy.rules import ending
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, ProveWork
 from convoy.rules.plans import PlanConvoy
 from grite.errors import Conflict, Rejected, Unavailable
@@ -71,11 +63,11 @@ ROUNDS: Final = 120
 """More than there are in the minute for which nothing is pushed after refusals."""
 LANDINGS: Final = (Align, Land, LandConvoy, AskMerge)
 ONCE: Final = (
-    *(AcceptNothing, AcceptReport, AcceptWork),
-    AcceptReview,
-    *(ProveWork, MakeChoice),
-    *(LandMerge, LoseSession, ActionDone),
-    *(PlanConvoy, RefuseWork, ConvoyRequested),
+    *(ending.AcceptNothing, ending.AcceptReport, ending.AcceptWork),
+    ending.AcceptReview,
+    *(ProveWork, ending.MakeChoice),
+    *(LandMerge, ending.LoseSession, ActionDone),
+    *(PlanConvoy, ending.RefuseWork, ConvoyRequested),
     StartBot,
 )
 TOLD: Final = (TaskTold, ItemSetAside)
@@ -399,7 +391,7 @@ class Bot:
             best = found[attempt.number % len(found)].number if found else 0
             result = Result("choose", on=best) if best else Result("refused")
         command = result.command(*names, base=attempt.root or attempt.base)
-        if draft.submit(command) is None and isinstance(command, AcceptWork):
+        if draft.submit(command) is None and isinstance(command, ending.AcceptWork):
             draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)
 
     def _made_whole(self, attempt: Attempt, result: Result) -> Result:

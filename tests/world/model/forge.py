@@ -21,15 +21,7 @@ from convoy.model.ids import MINUTE_MS
 from convoy.model.records import Report
 from convoy.model.state import State
 from convoy.model.work import TargetRules
-from convoy.rules.ending import (
-    AcceptNothing,
-    AcceptReport,
-    AcceptReview,
-    AcceptWork,
-    LoseSession,
-    MakeChoice,
-    RefuseWork,
-)
+from convoy.rules import ending
 from convoy.rules.verdict import Check
 from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import CommentAdded, Event as GriteEvent
@@ -88,19 +80,21 @@ class Result(Struct, frozen=True):
         of: dict[str, Any] = {"convoy": convoy, "task": task, "attempt": attempt}
         match self.how:
             case "lost" | "outage":
-                return LoseSession(**of, cause=self.how, why="it ended early")
+                return ending.LoseSession(**of, cause=self.how, why="it ended early")
             case "refused":
-                return RefuseWork(**of, cause="refused", why="a link")
+                return ending.RefuseWork(**of, cause="refused", why="a link")
             case "nothing":
-                return AcceptNothing(**of)
+                return ending.AcceptNothing(**of)
             case "report":
-                return AcceptReport(**of, report=Report(summary="So it is."))
+                return ending.AcceptReport(**of, report=Report(summary="So it is."))
             case "approve" | "changes":
-                return AcceptReview(**of, verdict=self.how, text="Not so.")
+                return ending.AcceptReview(**of, verdict=self.how, text="Not so.")
             case "choose":
-                return MakeChoice(**of, on=self.on, text="It is the best.")
+                return ending.MakeChoice(**of, on=self.on, text="It is the best.")
             case "work":
-                return AcceptWork(**of, commit=self.commit, base=base, files=self.files)
+                return ending.AcceptWork(
+                    **of, commit=self.commit, base=base, files=self.files
+                )
             case _:
                 assert_never(self.how)
 
