@@ -10,9 +10,8 @@ from grite.entry import Entry
 from grite.errors import BratError, Corrupt, GitFailed, Missing
 from grite.remote import RefUpdate, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
-from tests.grite.commits import commit, lose, said
+from tests.grite.commits import append, comment, commit, lose, said
 from tests.grite.vectors import ACTOR, T0, vector
-from tests.grite.writing import append, comment
 from tests.world.cases import looped
 from tests.world.local_log import appended, set_head
 
