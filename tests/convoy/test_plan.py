@@ -17,7 +17,6 @@ from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, FailMerge
 from convoy.rules.observed import Observed, Run
-from convoy.rules.people import BlockTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Checks, CiVerdict
@@ -129,12 +128,11 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
 
 def test_a_run_of_a_task_that_was_given_up_is_cancelled_and_holds_its_slot() -> None:
     rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1).dropped(1)
+    run = Run(id=101, completed=False)
 
-    for ended, action in (
-        (False, owed.CancelRun(101)),
-        (True, owed.Collect(NAME, 1, 101)),
-    ):
-        assert owes(rules, runs={101: Run(id=101, completed=ended)}) == [action]
+    assert owes(rules, runs={101: run}) == [owed.CancelRun(101)]
+    ended = replace(run, completed=True)
+    assert owes(rules, runs={101: ended}) == [owed.Collect(NAME, 1, 101)]
 
 
 def test_a_run_the_forge_has_forgotten_is_given_up_after_its_deadline() -> None:
@@ -153,19 +151,18 @@ def test_a_run_the_forge_has_forgotten_is_given_up_after_its_deadline() -> None:
 
 
 def test_a_green_front_is_aligned_then_landed() -> None:
-    rules = (
-        in_review(1, 2).offered(1, sha("a"), sha("0")).offered(2, sha("b"), sha("a"))
-    )
+    rules = in_review(1, 2).offered(1, sha("a"), sha("0"))
+    rules.offered(2, sha("b"), sha("a"))
     checks = {sha("a"): GREEN, sha("b"): GREEN}
-    aligned = {
-        f"refs/heads/convoy/{NAME}/task-1": sha("a"),
-        f"refs/heads/convoy/{NAME}/task-2": sha("b"),
-    }
+    branch = f"refs/heads/convoy/{NAME}/task-"
+    refs = {**ROOTS, f"{branch}1": sha("a"), f"{branch}2": sha("b")}
 
     assert owes(rules, checks=checks) == [owed.Align(NAME, (1, 2))]
-    done = owes(rules, checks=checks, refs={**ROOTS, **aligned})
-
+    unseen = owes(rules, checks=checks, refs=refs, pulls={})
+    assert not any(isinstance(action, owed.Land) for action in unseen)
+    done = owes(rules, checks=checks, refs=refs)
     assert done == [owed.Land(NAME, (1, 2), sha("0"))]
+
     pending = {**checks, sha("a"): Checks(verdict="pending")}
     assert owes(rules, checks=pending) == [], "it is behind what is not judged"
     merged = in_review(1, strategy="merge").offered(1, sha("a"), sha("0"))
@@ -222,28 +219,6 @@ def test_work_lands_only_after_the_push_that_shows_it() -> None:
 
     assert not any(isinstance(action, owed.Land) for action in drafted)
     assert owes(rules) == [owed.Land(NAME, (1,), sha("0"))]
-
-
-def test_work_lands_only_once_its_pull_request_was_looked_at() -> None:
-    rules = in_review(1).offered(1, sha("1"), sha("0"))
-    refs = {**ROOTS, f"refs/heads/convoy/{NAME}/task-1": sha("1")}
-    green = {sha("1"): GREEN}
-
-    unseen = owes(rules, refs=refs, checks=green, pulls={})
-
-    assert not any(isinstance(action, owed.Land) for action in unseen)
-    assert owes(rules, refs=refs, checks=green) == [owed.Land(NAME, (1,), sha("0"))]
-
-
-def test_a_candidate_that_no_check_speaks_of_blocks_with_the_reason() -> None:
-    rules = in_review(1).offered(1, sha("a"), sha("0"))
-    none = {sha("a"): Checks(verdict="none")}
-
-    assert owes(rules, checks=none) == []
-    rules.now += 10**6
-
-    (block,) = commands(owes(rules, checks=none), BlockTask)
-    assert "no check or commit status" in block.why
 
 
 def test_queue_branches_of_closed_candidates_are_swept() -> None:
@@ -305,34 +280,26 @@ DELETED = hold_events.BaseDeleted(convoy=NAME)
 def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3))
     rules.landed(2, sha("a")).landed(1, sha("b"))
-
     seen = due(rules, {})
     assert owed.Hear(None, DELETED) in seen
     assert not any(isinstance(action, owed.CreateBase) for action in seen)
-
     rules.do(DELETED, ConvoyResumed(convoy=NAME, by="ann"))
     assert owed.CreateBase(NAME, sha("b")) in due(rules, {})
 
-
-def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
-    def landed(*more: int) -> Rules:
-        return Rules().planned(spec(1), *map(spec, more)).landed(1, sha("a"))
-
-    shut = landed(2).do(
-        hold_events.IssueClosed(convoy=NAME, issue=7),
-        DELETED,
-        hold_events.IssueReopened(convoy=NAME, issue=7),
-    )
+    closed = made(hold_events.IssueClosed, issue=7)
+    reopened = made(hold_events.IssueReopened, issue=7)
+    shut = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    shut.do(closed, DELETED, reopened)
     assert shut.convoy.state == "paused"
     assert shut.convoy.why.endswith("was deleted")
 
-    ended = landed(2).do(DELETED).failed("cancelled", "ann").taken_up()
+    ended = Rules().planned(spec(1), spec(2)).landed(1, sha("a")).do(DELETED)
+    ended.failed("cancelled", "ann").taken_up()
     assert owed.CreateBase(NAME, sha("a")) in due(ended, {})
 
-    rules = landed()
-    assert ids.key("pull", NAME, 0) in rules.state.intents
-    rules.failed("cancelled", "ann")
-    assert ids.key("pull", NAME, 0) not in rules.state.intents, "it ended"
+    rules, key = Rules().planned(spec(1)).landed(1, sha("a")), f"pull:{NAME}/0"
+    assert key in rules.state.intents
+    assert key not in rules.failed("cancelled", "ann").state.intents, "it ended"
 
 
 def test_beside_a_broken_convoy_all_others_are_served_and_no_other_fault_is_hidden(

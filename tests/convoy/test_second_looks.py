@@ -177,9 +177,11 @@ def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
     assert rules.task(2).spent == 1
 
     rules = waiting(1, 2).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
+    assert due(rules, a=nothing, b=nothing) == [], "it may start yet"
     rules.now += 10**6
     (first,) = commands(due(rules, a=nothing, b=nothing), BlockTask)
     assert first.task == 1, "of several the first is asked about"
+    assert "no check or commit status" in first.why
 
 
 def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> None:
