@@ -42,6 +42,6 @@ def test_a_change_that_went_back_is_no_first_try_and_a_persons_answer_is_timed()
     found = analytics(history)
 
     assert [(one.first_try, one.sessions) for one in found.engines] == [(0, 2)]
-    assert found.rework == (("refused", 1),)
+    assert found.rework == (("refused", 1), ("retry", 1))
     assert history.asked == {"blocked task": [1000]}
     assert found.asked["blocked task"].count == 1

@@ -33,9 +33,9 @@ def planned(**budget: float) -> Rules:
     return Rules().planned(spec(1), spec(2), attempts=9, budget=Budget(**budget))
 
 
-def spent(task: int, usd: float, **budget: float) -> Rules:
+def spent(number: int, usd: float, **budget: float) -> Rules:
     """Return rules in which a task's attempt failed and cost so much."""
-    return planned(**budget).started(task).refused(task, usage=Usage(usd=usd))
+    return planned(**budget).started(number).refused(number, usage=Usage(usd=usd))
 
 
 def owed(rules: Rules) -> dict[int, str]:

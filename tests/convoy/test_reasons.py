@@ -45,8 +45,8 @@ def test_a_task_that_is_tried_again_says_why() -> None:
     assert rules.reasons(1) == (
         "it is queued, tried once",
         "its last attempt did not land: it died",
-        said,
         "it will start in the bot's next round",
+        said,
     )
     rules.started(1).accepted(1, sha("b"))
     assert said in rules.reasons(1)

@@ -132,10 +132,13 @@ def test_without_git_or_the_folder_one_sentence_says_so(
         git.run(["version"])
 
 
-@looped(
-    ("git version 2.30.1 (Apple Git-130)", (2, 30, 1)),
-    ("git version 2.37.GIT", (2, 37, 0)),
-    ("hello", None),
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ("git version 2.30.1 (Apple Git-130)", (2, 30, 1)),
+        ("git version 2.37.GIT", (2, 37, 0)),
+        ("hello", None),
+    ],
 )
 def test_an_old_git_is_refused_with_what_to_do(
     said: str, version: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

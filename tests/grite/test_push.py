@@ -180,12 +180,12 @@ def test_a_forced_push_or_a_name_that_needs_another_refs_place_is_refused_alone(
     said(origin, "config", "receive.denyNonFastForwards", "true")
     taken = f"'{TASK}' exists; cannot create"
 
-    for update, told in (
-        (RefUpdate(MAIN, one, newest), "denying non-fast-forward"),
-        (RefUpdate(f"{TASK}/base", newest, None), taken),
-        (RefUpdate("refs/heads/convoy/g", newest, None), taken),
+    for number, update, told in (
+        (1, RefUpdate(MAIN, one, newest), "denying non-fast-forward"),
+        (2, RefUpdate(f"{TASK}/base", newest, None), taken),
+        (3, RefUpdate("refs/heads/convoy/g", newest, None), taken),
     ):
-        beside = RefUpdate(f"refs/x/{update.ref}", one, None)
+        beside = RefUpdate(f"refs/x/{number}", one, None)
         error, verdicts = refused(remote, update, beside, atomic=atomic)
         other = "collateral" if atomic else "taken"
         assert verdicts == {update.ref: "refused", beside.ref: other}
