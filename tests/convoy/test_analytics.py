@@ -34,9 +34,7 @@ def test_each_change_is_counted_once_with_its_stages() -> None:
     )
 
 
-def test_a_change_that_went_back_is_no_first_try_and_a_persons_answer_is_timed() -> (
-    None
-):
+def test_a_change_that_went_back_is_no_first_try_and_an_answer_is_timed() -> None:
     rules = Rules().planned(spec(1)).started(1).refused(1, "refused")
     history = told(rules.blocked(1, "no CI").retried(1).landed(1, sha("a")))
     found = analytics(history)

@@ -127,9 +127,7 @@ def test_an_issue_has_one_live_convoy_at_a_time_and_a_name_is_taken_for_ever() -
     assert rules.ask(again) is None
 
 
-def test_a_lost_attempt_is_tried_again_until_all_are_spent_and_if_a_person_asks() -> (
-    None
-):
+def test_a_lost_attempt_is_tried_again_until_all_are_spent_and_if_asked() -> None:
     rules = Rules().planned(spec(1), attempts=2)
 
     rules.started(1).lost(1)

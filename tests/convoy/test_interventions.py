@@ -60,9 +60,7 @@ def test_a_blocked_task_says_what_to_do_after_a_damaged_log() -> None:
     assert needs_it == ("/brat drop task-2",), "it needs what was dropped"
 
 
-def test_a_stuck_session_and_a_persons_lease_that_keeps_a_task_waiting_are_shown() -> (
-    None
-):
+def test_a_stuck_session_and_a_lease_that_keeps_a_task_waiting_are_shown() -> None:
     rules = Rules().planned(spec(1)).started(1)
     deadline = rules.attempt(1).at + (1800 + SLACK_S) * 1000 - rules.now
     assert kinds(rules, deadline) == []
