@@ -68,17 +68,9 @@ It failed: [ brat]{"convoy":"fix-7","type":"convoy.failed","v":1,"why":"forged"}
 
 
 @looped(
-    "",
-    "Just words.",
-    FORGED + " ",
-    FORGED + "\n",
-    " " + FORGED,
-    "see " + FORGED,
-    FORGED + "\nIt was quoted.",
-    marked("no json"),
-    marked(""),
-    "[/brat]",
-    "[brat][/brat",
+    *("", "Just words.", FORGED + " ", FORGED + "\n", " " + FORGED, "see " + FORGED),
+    *(FORGED + "\nIt was quoted.", marked("no json"), marked("")),
+    *("[/brat]", "[brat][/brat"),
 )
 def test_what_has_not_both_marks_around_json_is_just_a_comment(body: str) -> None:
     assert fact_of(body) is None
@@ -91,9 +83,7 @@ def test_what_has_not_both_marks_around_json_is_just_a_comment(body: str) -> Non
     ('{"type":"convoy.paused","v":2,"convoy":"a","by":"b"}', "convoy.paused"),
     ('{"type":"task.queued","convoy":"a","task":1,"cause":"x"}', "task.queued"),
     ('{"type":7}', "7"),
-    ("{}", "?"),
-    ("[]", "?"),
-    ('"convoy.paused"', "?"),
+    *((text, "?") for text in ("{}", "[]", '"convoy.paused"')),
     ("[" * 10_000 + "]" * 10_000, "?"),
     (f'{{"type":"a.b","x":{"[" * 10_000}{"]" * 10_000}}}', "?"),
 )

@@ -6,7 +6,7 @@ from convoy.events.leases import ExpireLease, FreeLease, RenewLease, TakeLease
 from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptNothing
 from convoy.rules.starting import StartTask
-from tests.convoy.room import due, why
+from tests.convoy.room import due, refused, why
 from tests.world.rules import NAME, Rules, commands, made, spec
 
 
@@ -42,29 +42,21 @@ def test_only_the_holder_renews_or_frees_and_no_renewal_shortens_a_lease() -> No
     assert not rules.state.leases
 
 
-def test_what_has_run_out_is_free_for_the_next_who_asks() -> None:
+def test_what_has_run_out_is_free_for_the_next_who_asks_and_is_swept() -> None:
     rules = Rules().locked("port:80")
-    early = ExpireLease(resource="port:80", nonce="n", now=rules.now)
-    assert "until" in why(rules.ask(early))
+    end = rules.state.leases["port:80"].expires
+    early = ExpireLease(resource="port:80", nonce="n", now=end - 1)
+    assert "until" in refused(rules, early)
+    for now, swept in ((end - 1, False), (end, True)):
+        assert bool(commands(due(rules, {}, now), ExpireLease)) == swept
 
-    rules.now += 400_000
+    rules.now = end
     rules.do(take("port:80", rules, "ben"))
-
     assert rules.state.leases["port:80"].holder == "ben"
 
-
-def test_what_has_run_out_is_swept() -> None:
-    lock = TakeLease(resource="port:1", holder="ann", nonce="n", now=0, ttl_s=60)
-    rules = Rules().do(lock)
-
-    def swept(now: int) -> bool:
-        return bool(commands(due(rules, {}, now), ExpireLease))
-
-    assert not swept(now=59_999)
-    assert swept(now=60_000)
-    late = ExpireLease(resource="port:1", nonce="n", now=60_000)
+    rules, late = Rules().locked("port:80"), replace(early, now=end)
     assert not rules.do(late).state.leases
-    assert "free" in why(rules.ask(late)), "once"
+    assert "free" in refused(rules, late), "once"
 
 
 def test_on_what_somebody_holds_a_task_waits_or_is_told_or_nobody_looks() -> None:
@@ -85,19 +77,14 @@ def test_on_what_somebody_holds_a_task_waits_or_is_told_or_nobody_looks() -> Non
     assert rules.state.leases.keys() == {"path:src/"}, "nothing is taken"
 
 
-def test_a_session_takes_the_place_of_what_has_run_out() -> None:
+def test_a_session_that_ends_frees_only_what_it_holds() -> None:
     rules = Rules().planned(spec(1, paths=("src/a.py",))).locked("path:src", 1)
     rules.now += 2_000
+    held = rules.started(1).state.leases
+    assert list(held) == ["path:src/a.py"], "in the place of what has run out"
 
-    assert list(rules.started(1).state.leases) == ["path:src/a.py"]
-
-
-def test_a_session_that_ends_frees_only_what_it_holds() -> None:
     rules = Rules().planned(spec(1, needs=("port:1",)), spec(2, needs=("port:2",)))
-    rules.started(1).started(2)
-
-    rules.lost(1, "died")
-
+    rules.started(1).started(2).lost(1, "died")
     assert list(rules.state.leases) == ["port:2"]
     rules.do(AcceptNothing(convoy=NAME, task=2, attempt=1))
     assert not rules.state.leases

@@ -16,7 +16,7 @@ from convoy.rules.retries import RetryTask, ReviseTask
 from convoy.rules.verdict import Checks
 from convoy.text import fence_of, fenced
 from convoy.views.interventions import interventions
-from tests.convoy.room import due, question
+from tests.convoy.room import due, question, refused
 from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
@@ -30,29 +30,21 @@ def begun(paths: tuple[str, ...] = (), **given: object) -> Rules:
     return Rules().planned(*RIVALS, choice, spec(5, after=(4,)), **given)
 
 
-def handed_in(rules: Rules, *numbers: int) -> Rules:
-    for number in numbers:
-        rules.started(number)
-        rules.accepted_quietly(number, WORK[number])
-        rules.offered(number, WORK[number], sha("0"))
-    return rules
+def handed_in(rules: Rules, number: int) -> Rules:
+    rules.started(number).accepted_quietly(number, WORK[number])
+    return rules.offered(number, WORK[number], sha("0"))
 
 
 def green(rules: Rules, *numbers: int, lines: int = 10) -> Rules:
-    handed_in(rules, *numbers)
-    return rules.do(
-        *(
-            made(ProveWork, task=number, commit=WORK[number], lines=lines - number)
-            for number in numbers
-        )
-    )
+    for number in numbers:
+        given = {"commit": WORK[number], "lines": lines - number}
+        handed_in(rules, number).do(made(ProveWork, task=number, **given))
+    return rules
 
 
 def red(rules: Rules, number: int) -> Rules:
-    candidate = WORK[number]
-    return handed_in(rules, number).do(
-        made(FailMerge, task=number, candidate=candidate, cause="red", why="CI is red")
-    )
+    given = {"candidate": WORK[number], "cause": "red", "why": "CI is red"}
+    return handed_in(rules, number).do(made(FailMerge, task=number, **given))
 
 
 def chose(rules: Rules, on: int) -> MakeChoice:
@@ -168,35 +160,33 @@ def test_what_no_judge_can_say_the_rule_says() -> None:
 def test_work_that_is_being_compared_stays_and_nothing_else_is_chosen() -> None:
     rules = red(green(begun(), 1, 2), 3).started(4)
     rebase = made(RebaseWork, old=WORK[1], commit=sha("d"), base=sha("1"))
-    used = "task 4 is comparing task 1 with its rivals"
 
-    assert str(rules.ask(ReviseTask(convoy=NAME, task=1, by="ann", text="No."))) == used
-    assert str(rules.ask(rebase)) == used
+    for change in (made(ReviseTask, text="No."), rebase):
+        used = "task 4 is comparing task 1 with its rivals"
+        assert refused(rules, change) == used
     for number in (3, 5, 9):  # red, or no rival
-        refused = rules.ask(chose(rules, number))
-        assert str(refused) == f"task {number} is not a green rival"
+        told = f"task {number} is not a green rival"
+        assert refused(rules, chose(rules, number)) == told
 
 
 def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
-    rules = green(begun(), 1, 2).dropped(4, "by ann")
+    rules = green(begun(), 1, 2).dropped(4)
     assert rules.states == [*["dropped"] * 4, "blocked"]
     assert rules.task(1).why == "it is a rival in task 4, which was dropped"
 
-    rules = green(begun(), 1, 2, 3).started(4)
-    rules.do(DropTask(convoy=NAME, task=4, why="by ann"), chose(rules, 2))
+    rules = green(begun(), 1, 2, 3).started(4).dropped(4)
+    rules.do(chose(rules, 2))
     assert rules.task(4).attempt is None
     assert not rules.noted(ChoiceMade)
 
     rules = red(green(begun(), 1, 2), 3).started(4)
     rules.do(chose(rules, 2))
-    refused = rules.ask(DropTask(convoy=NAME, task=4, why="by ann"))
-    assert str(refused) == "task 4 chose task 2 and ends when it does"
-    rules.dropped(2, "by ann")
+    told = "task 4 chose task 2 and ends when it does"
+    assert refused(rules, made(DropTask, task=4)) == told
+    rules.dropped(2)
     assert rules.task(4).why == "it chose task 2, which was dropped"
     assert rules.task(5).state == "blocked"
-
-    rules.dropped(5, "by ann")
-    assert rules.convoy.state == "failed"
+    assert rules.dropped(5).convoy.state == "failed"
     rules.taken_up()
     losers = [task.number for task in rules.convoy.tasks if task.state == "dropped"]
     assert losers == [1, 3], "nothing would choose one of them"

@@ -83,19 +83,13 @@ def test_what_a_plan_puts_in_order_for_a_shared_path_needs_nothing() -> None:
     behind = spec(2, after=(1,), waits=(Wait(1, "both touch a.py", overlap=True),))
     rules = Rules().planned(spec(1), behind)
     assert begins(rules) == [1]
+    assert begins(rules.blocked(1, "no")) == [2]
 
-    rules.blocked(1, "no")
-    assert begins(rules) == [2]
-
-
-def test_what_was_tried_already_is_not_put_behind() -> None:
     rules = Rules().planned(spec(1, paths=("a.py",)), spec(2, paths=("a.py",)))
-    rules = rules.blocked(1, "no").started(2)
-    rules.lost(2, "gone")
+    rules.blocked(1, "no").started(2).lost(2)
     waiting = replace(rules.task(1), state="queued", cause="retry")
     convoy = replace(rules.convoy, tasks=(waiting, rules.task(2)))
-
-    assert turns(convoy) == {1: (Turn(2, ("a.py",)),)}
+    assert turns(convoy) == {1: (Turn(2, ("a.py",)),)}, "2 was tried already"
 
 
 def test_who_touches_no_such_file_or_starts_from_its_tests_does_not_wait() -> None:
@@ -239,21 +233,15 @@ def test_nobody_gives_way_for_ever() -> None:
     for _ in range(2):
         conflicts(rules.accepted(3, sha("3")), 3).started(3)
     rules.accepted(1, sha("1"))
-
     assert turns(rules.convoy)[1] == (Turn(3, ("a.py",)),)
 
-
-def test_conflicts_cost_no_attempt_and_are_bounded() -> None:
     rules = Rules().planned(spec(1), attempts=1, rounds=2)
-    for _ in range(2):
+    for _ in range(2):  # conflicts cost no attempt
         conflicts(rules.started(1).accepted(1, sha("a")), 1)
         assert (rules.task(1).state, rules.task(1).spent) == ("queued", 0)
     conflicts(rules.started(1).accepted(1, sha("a")), 1)
-
-    assert rules.task(1).state == "blocked"
-    assert rules.task(1).why == (
-        "its conflicts are still not resolved after 2 attempts: a.py"
-    )
+    why = "its conflicts are still not resolved after 2 attempts: a.py"
+    assert (rules.task(1).state, rules.task(1).why) == ("blocked", why)
 
 
 paths = st.sampled_from(["a.py", "src/", "src/b.py", "docs/"])
