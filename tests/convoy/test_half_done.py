@@ -6,7 +6,7 @@ from convoy.kinds import half_done
 from convoy.model import ids
 from convoy.model.records import Cause
 from convoy.owed import Begin
-from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
+from convoy.rules.ending import LoseSession, RefuseWork
 from convoy.rules.landing import FailMerge, ProveWork
 from convoy.rules.starting import StartTask
 from tests.convoy.room import due, in_review, refused
@@ -62,22 +62,18 @@ def test_what_an_attempt_could_not_try_is_there_for_the_next_else_that_starts_af
     assert told.salvaged == int(found == sha("1"))
 
 
-def prove(rules: Rules, tests: str) -> None:
-    attempt = rules.task(1).started
-    work = made(AcceptWork, attempt=attempt, commit=tests, files=("t",))
-    rules.do(work).offered(1, tests, sha("0"))
-    rules.do(ProveWork(convoy=NAME, task=1, commit=tests, judged=("ci",)))
-
-
 def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
+    def prove(tests: str) -> None:
+        rules.started(1).accepted_quietly(1, tests, "t").offered(1, tests, sha("0"))
+        rules.do(made(ProveWork, commit=tests))
+
     rules = Rules().planned(spec(1, kind="tests"), spec(2, on=(1,)))
-    prove(rules.started(1), sha("a"))
-    end = lost(1, sha("1"))
-    rules.started(2, sha("a")).do(replace(end, task=2))
+    prove(sha("a"))
+    rules.started(2, sha("a")).do(replace(lost(1, sha("1")), task=2))
     assert half_done(rules.convoy, rules.task(2)) is not None
 
-    conflict = made(FailMerge, candidate=None, cause="conflict", why="a.py")
-    prove(rules.do(conflict).started(1), sha("b"))
+    rules.do(made(FailMerge, candidate=None, cause="conflict", why="a.py"))
+    prove(sha("b"))
 
     assert half_done(rules.convoy, rules.task(2)) is None
     assert base(rules) == sha("b")

@@ -203,8 +203,7 @@ def test_the_person_who_answers_for_a_convoy_is_called(by: str, whom: str) -> No
     [need] = uncalled(rules.state, rules.convoy)
     assert need.whom == "ann", "who asked for it"
 
-    rules.do(people_events.ConvoyPaused(convoy=NAME, by=by))
-    rules.do(people_events.ConvoyResumed(convoy=NAME, by=by))
+    rules.do(made(people_events.ConvoyPaused), made(people_events.ConvoyResumed, by=by))
     [need] = uncalled(rules.state, rules.convoy)
     assert need.whom == whom
 
@@ -212,20 +211,17 @@ def test_the_person_who_answers_for_a_convoy_is_called(by: str, whom: str) -> No
 def test_a_command_names_a_convoy_only_where_another_could_be_meant() -> None:
     rules = Rules().planned(spec(1)).blocked(1, "no CI")
     other = replace(rules.convoy, name="other-8")
-
     both = interventions(rules.state.with_convoy(other), rules.now)
 
     assert found(rules).commands[0] == "brat retry 1"
-    assert [each.commands[0] for each in both] == [
-        "brat retry 1 --convoy fix-7",
-        "brat retry 1 --convoy other-8",
-    ]
+    names = ("fix-7", "other-8")
+    told = [f"brat retry 1 --convoy {name}" for name in names]
+    assert [each.commands[0] for each in both] == told
 
 
 def test_tasks_that_wait_for_the_same_reason_are_said_together() -> None:
-    rules = Rules().planned(spec(1), spec(2), spec(3), spec(4))
-    for number, why in ((1, "no CI"), (2, "no key"), (3, "no CI"), (4, "no CI")):
-        rules.blocked(number, why)
+    rules = Rules().planned(spec(1), spec(2), spec(3), spec(4)).blocked(1, "no CI")
+    rules.blocked(2, "no key").blocked(3, "no CI").blocked(4, "no CI")
 
     (first, others), (apart, none) = alike(interventions(rules.state, rules.now))
 
