@@ -21,17 +21,24 @@ BOTH = {"HTTPS_PROXY": WAY, "HTTP_PROXY": PLAIN}
     ({"https_proxy": WAY, "HTTPS_PROXY": PLAIN}, "https://a.test", WAY),
     ({"ALL_PROXY": WAY}, "https://a.test", WAY),
     ({"HTTPS_PROXY": "proxy.test:1"}, "https://a.test", "http://proxy.test:1"),
+    *(  # none leads to this machine
+        (
+            {"HTTP_PROXY": PLAIN, "HTTPS_PROXY": "socks5://nowhere", "NO_PROXY": ""},
+            to,
+            "",
+        )
+        for host in (
+            "localhost",
+            "a.localhost",
+            "127.0.0.1:80",
+            "127.8.8.8",
+            "[::1]:80",
+        )
+        for to in (f"http://{host}/x", f"https://{host}/x")
+    ),
 )
 def test_a_proxy_leads_to_others(env: dict[str, str], url: str, proxy: str) -> None:
     assert named_in(env).proxy(url) == proxy
-
-
-@looped("localhost", "a.localhost", "127.0.0.1:8080", "127.8.8.8", "[::1]:80")
-def test_no_proxy_leads_to_this_machine(host: str) -> None:
-    env = {"HTTP_PROXY": PLAIN, "HTTPS_PROXY": "socks5://nowhere", "NO_PROXY": ""}
-
-    assert named_in(env).proxy(f"http://{host}/x") == ""
-    assert named_in(env).proxy(f"https://{host}/x") == ""
 
 
 @looped(
@@ -74,22 +81,15 @@ def test_authorities_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 
 def test_git_takes_the_same_way() -> None:
-    told = named_in(
-        {
-            "HTTPS_PROXY": WAY,
-            "NO_PROXY": "*.corp.test",
-            "SSL_CERT_FILE": "/ca.pem",
-            "SSL_CERT_DIR": "/cas",
-        }
-    ).for_git()
-
-    assert told == {
+    files = {"SSL_CERT_FILE": "/ca.pem", "SSL_CERT_DIR": "/cas"}
+    told = named_in({"HTTPS_PROXY": WAY, "NO_PROXY": "*.corp.test", **files})
+    assert told.for_git() == {
         "https_proxy": WAY,
         "no_proxy": ".corp.test,localhost,127.0.0.1,::1",
         "GIT_SSL_CAINFO": "/ca.pem",
         "GIT_SSL_CAPATH": "/cas",
     }
-    assert named_in({}).for_git() == {}
-    assert named_in({**BOTH, "NO_PROXY": "*"}).for_git() == {}
+    for direct in ({}, {**BOTH, "NO_PROXY": "*"}):
+        assert named_in(direct).for_git() == {}
     own = named_in({"GIT_SSL_CAINFO": "/git.pem", "SSL_CERT_FILE": "/ca.pem"})
     assert own.for_git() == {"GIT_SSL_CAINFO": "/git.pem"}

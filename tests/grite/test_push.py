@@ -20,9 +20,8 @@ def test_refs_are_created_moved_and_deleted_and_the_same_push_again_is_harmless(
     remote.push([RefUpdate(MAIN, one, None), RefUpdate(WAL, one, None)])
     updates = [RefUpdate(MAIN, newest, one), RefUpdate(WAL, None, one)]
 
-    remote.push(updates)
-    remote.push(updates)
-    remote.push([])
+    for pushed in (updates, updates, []):
+        remote.push(pushed)
 
     assert remote.refs() == {MAIN: newest}
     remote.push([RefUpdate(MAIN, one, newest)])  # back
@@ -31,32 +30,35 @@ def test_refs_are_created_moved_and_deleted_and_the_same_push_again_is_harmless(
         remote.push([RefUpdate(WAL, "1" * 40, None)])
 
 
-def test_a_stale_lease_is_a_conflict_that_names_the_ref(remote: Remote) -> None:
-    one, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, newest, None)])
-
-    with pytest.raises(Conflict, match=f"{MAIN} is at {newest} but was expected"):
-        remote.push([RefUpdate(MAIN, commit(remote.mirror, {}), one)])
-    with pytest.raises(Conflict, match="should not exist yet"):
-        remote.push([RefUpdate(MAIN, one, None)])
-    with pytest.raises(Conflict, match=f"{WAL} does not exist but was expected"):
-        remote.push([RefUpdate(WAL, newest, one)])
-
-    assert remote.refs() == {MAIN: newest}
+@looped(
+    *((ref, "1" * 40, None) for ref in ("main", "refs/heads/a b", "refs/heads/*")),
+    ("refs/heads/a:refs/heads/b", "1" * 40, None),
+    *((MAIN, "HEAD", None), (MAIN, "1" * 39, None), (MAIN, "1" * 40, "+" + "1" * 39)),
+)
+def test_only_full_names_are_pushed(ref: str, new: str, old: str | None) -> None:
+    with pytest.raises(ValueError, match="full"):
+        RefUpdate(ref, new, old)
 
 
-def test_a_ref_that_moves_during_the_push_is_a_conflict(
+def test_a_stale_lease_is_a_conflict_that_names_the_ref(
     remote: Remote, origin: Path
 ) -> None:
     one, newest = two(remote.mirror)
     third = commit(remote.mirror, {"a": b"3"})
-    remote.push([RefUpdate(MAIN, one, None), RefUpdate("refs/heads/x", third, None)])
-    move = f"git update-ref {MAIN} {third}"
+    remote.push([RefUpdate(MAIN, newest, None), RefUpdate("refs/heads/x", third, None)])
+
+    with pytest.raises(Conflict, match=f"{MAIN} is at {newest} but was expected"):
+        remote.push([RefUpdate(MAIN, third, one)])
+    with pytest.raises(Conflict, match="should not exist yet"):
+        remote.push([RefUpdate(MAIN, one, None)])
+    with pytest.raises(Conflict, match=f"{WAL} does not exist but was expected"):
+        remote.push([RefUpdate(WAL, newest, one)])
+    assert remote.refs()[MAIN] == newest
+
+    move = f"git update-ref {MAIN} {third}"  # during the push
     hook(origin, "pre-receive", f"env -u GIT_QUARANTINE_PATH {move}")
-
     with pytest.raises(Conflict, match=f"{MAIN} is at {third}"):
-        remote.push([RefUpdate(MAIN, newest, one), RefUpdate(WAL, one, None)])
-
+        remote.push([RefUpdate(MAIN, one, newest), RefUpdate(WAL, one, None)])
     assert WAL not in remote.refs()
 
 
@@ -76,20 +78,6 @@ def test_a_push_that_was_cut_off_before_it_arrived_can_be_sent_again(
     hook(origin, "post-receive", "kill -9 $PPID")
     remote.push(updates)  # only its answer is cut off
     assert remote.refs() == {MAIN: newest, WAL: one}
-
-
-@looped(
-    ("main", "1" * 40, None),
-    ("refs/heads/a b", "1" * 40, None),
-    ("refs/heads/*", "1" * 40, None),
-    ("refs/heads/a:refs/heads/b", "1" * 40, None),
-    (MAIN, "HEAD", None),
-    (MAIN, "1" * 39, None),
-    (MAIN, "1" * 40, "+" + "1" * 39),
-)
-def test_only_full_names_are_pushed(ref: str, new: str, old: str | None) -> None:
-    with pytest.raises(ValueError, match="full"):
-        RefUpdate(ref, new, old)
 
 
 # --- looking and fetching, against real repositories and dead ends --------------------
@@ -144,10 +132,17 @@ def created(remote: Remote) -> list[RefUpdate]:
 def test_without_atomic_each_refused_ref_has_its_own_words_and_others_move(
     remote: Remote, origin: Path
 ) -> None:
+    updates = created(remote)
+    hook(origin, "update", "echo File too large: video.mp4 >&2; exit 1")
+    error, _ = refused(remote, *updates)
+    assert "File too large: video.mp4" in error.answer.refused[0].said
+
+    hook(origin, "update", "echo 'write error: No space left on device' >&2; exit 1")
+    with pytest.raises(Unavailable, match="no space"):  # it is no refusal
+        remote.push(updates)
+
     hook(origin, "update", 'case $1 in */heads/*) echo "not $1" >&2; exit 1; esac')
-
-    error, verdicts = refused(remote, *created(remote), atomic=False)
-
+    error, verdicts = refused(remote, *updates, atomic=False)
     assert verdicts == {MAIN: "refused", TASK: "refused", WAL: "taken"}
     told = {one.ref: one.said for one in error.answer.refused}
     assert told == {ref: f"not {ref} (hook declined)" for ref in (MAIN, TASK)}
@@ -190,16 +185,3 @@ def test_a_forced_push_or_a_name_that_needs_another_refs_place_is_refused_alone(
         other = "collateral" if atomic else "taken"
         assert verdicts == {update.ref: "refused", beside.ref: other}
         assert told in error.answer.refused[0].said
-
-
-def test_a_server_whose_disk_is_full_is_no_refusal_and_a_file_too_large_is_one(
-    remote: Remote, origin: Path
-) -> None:
-    updates = created(remote)
-    hook(origin, "update", "echo File too large: video.mp4 >&2; exit 1")
-    error, _ = refused(remote, *updates)
-    assert "File too large: video.mp4" in error.answer.refused[0].said
-
-    hook(origin, "update", "echo 'write error: No space left on device' >&2; exit 1")
-    with pytest.raises(Unavailable, match="no space"):
-        remote.push(updates)

@@ -65,20 +65,6 @@ def test_a_commits_date_never_goes_back_and_its_folder_is_its_first_events_day(
     assert "events/9999/12/31/" in said(mirror, "ls-tree", "-r", never)
 
 
-def test_objects_that_git_brings_are_seen_at_once(
-    log: Log, mirror: Path, tmp_path: Path
-) -> None:
-    ensure_mirror(tmp_path / "other.git")
-    head = append(Log(tmp_path / "other.git"), comment("a"))
-    assert log.head() is None
-
-    url = (tmp_path / "other.git").as_uri()
-    said(mirror, "fetch", "--quiet", url, f"{WAL_REF}:{WAL_REF}")
-
-    assert log.head() == head
-    assert [entry.events for entry in log.entries(head)] == [(comment("a"),)]
-
-
 def test_a_head_that_does_not_descend_is_corrupt_and_both_are_named(
     log: Log, tmp_path: Path
 ) -> None:
@@ -213,14 +199,18 @@ def test_a_single_commit_without_its_history_is_enough(
     first = appended(log, SOME[:1], after=None, actor=ACTOR, at_ms=T0)
     head = appended(log, SOME, after=first, actor=ACTOR, at_ms=T0)
     remote.push([RefUpdate(WAL_REF, head, None)])
-    box = tmp_path / "box.git"
-    ensure_mirror(box)
+    ensure_mirror(box := tmp_path / "box.git")
+    there = Log(box)
+    assert there.head() is None
 
     Remote(remote.url, box).fetch([head], depth=1)
 
     assert read_commit(box, head) == tuple(SOME)
     with pytest.raises(GitFailed):
         read_commit(box, first)
+    said(box, "fetch", "--quiet", "--unshallow", remote.url, f"{WAL_REF}:{WAL_REF}")
+    assert there.head() == head, "what git brings is seen at once"
+    assert [len(entry.events) for entry in there.entries(head)] == [1, len(SOME)]
 
 
 @looped(

@@ -53,9 +53,9 @@ def plan(*paths: str, after: dict[int, list[int]] | None = None) -> list[TaskSpe
 
 def test_who_names_a_new_file_waits_for_who_makes_it_whatever_their_numbers() -> None:
     one, two, three = plan("src/new.py", "+src/new.py", "+lib/a.py lib/")
-
     assert (one.after, two.after, three.after) == ((2,), (), ())
     assert one.waits == (Wait(2, "task 2 creates src/new.py"),)
+
     one, two = plan("+src/new.py", "+src/new.py")  # the later waits
     assert (one.after, two.after) == ((), (1,))
     assert two.waits == (Wait(1, "both touch src/new.py", overlap=True),)
@@ -112,19 +112,16 @@ def test_documents_wait_for_the_code_they_name() -> None:
 
 
 def test_code_that_imports_code_runs_beside_it_and_that_is_told() -> None:
-    tasks = tuple(plan("src/auth/login.py", "src/auth/tokens.py", "src/api.py"))
+    login, tokens = "src/auth/login.py", "src/auth/tokens.py"
+    tasks = tuple(plan(login, tokens, "src/api.py"))
 
     assert [task.after for task in tasks] == [(), (), ()]
     first, second = imports_beside(tasks, HOUSE)
-    assert first == (
-        "task 1 may run in parallel with task 2: src/auth/login.py imports "
-        "src/auth/tokens.py, which task 2 changes"
-    )
-    assert second.startswith(
-        "task 3 may run in parallel with task 1: src/api.py imports "
-    )
-    in_order = tuple(plan(*("src/auth/login.py", "src/auth/tokens.py"), after={1: [2]}))
-    assert imports_beside(in_order, HOUSE) == ()
+    beside = "task {} may run in parallel with task {}: {} imports "
+    told = f"{beside.format(1, 2, login)}{tokens}, which task 2 changes"
+    assert first == told
+    assert second.startswith(beside.format(3, 1, "src/api.py"))
+    assert imports_beside(tuple(plan(login, tokens, after={1: [2]})), HOUSE) == ()
 
 
 def test_no_more_files_are_read_than_a_plan_is_worth() -> None:
