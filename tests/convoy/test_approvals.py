@@ -22,7 +22,8 @@ def approval(by: str, commit: str = sha("a")) -> TaskApproved:
 
 def test_a_plan_waits_for_a_person_once_and_then_is_carried_out() -> None:
     rules = Rules().planned(spec(1), approve="plan")
-    assert rules.convoy.state == "planning"
+    waiting = rules.convoy
+    assert waiting.state == "planning"
     assert not rules.startable(1)
     owed = [type(action).__name__ for action in due(rules)]
     assert owed == ["Do", "Show", "Show", "Show"]

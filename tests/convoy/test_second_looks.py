@@ -163,7 +163,7 @@ def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
     for letter in "abc"[: LOST_MOST - 1]:
         rules.offered(2, sha(letter), sha("e"))
         rules.now += 10**6  # it was waited for long enough
-        (found,) = due(rules, **{letter: nothing})
+        (found,) = due(rules, "", **{letter: nothing})
         assert isinstance(found, owed.LookAgain)
         assert not found.is_red
         assert "never started" in found.text

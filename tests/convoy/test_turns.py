@@ -1,5 +1,7 @@
 """Tasks that touch the same files take turns, until what goes first has landed."""
 
+from collections.abc import Mapping
+
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
@@ -94,7 +96,7 @@ def test_what_a_plan_puts_in_order_for_a_shared_path_needs_nothing() -> None:
 
 
 def test_who_touches_no_such_file_or_starts_from_its_tests_does_not_wait() -> None:
-    def first(*others: TaskSpec) -> dict[int, tuple[Turn, ...]]:
+    def first(*others: TaskSpec) -> Mapping[int, tuple[Turn, ...]]:
         """Return who waits for task 1, which touched a.py and did not land."""
         rules = Rules().planned(spec(1, paths=("docs/",)), *others)
         return turns(rules.started(1).accepted(1, sha("a")).convoy)
