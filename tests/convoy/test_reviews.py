@@ -57,32 +57,28 @@ def test_what_is_to_be_changed_goes_back_and_is_looked_at_again() -> None:
     assert (writer.state, writer.cause) == ("queued", "changes")
     assert writer.notes == ("the review by task 2 requests changes: No test.",)
     rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
-    rules.do(found(rules, "approve"))
-    assert rules.kept(1) == ""
-
-
-def test_after_its_rounds_or_the_writers_attempts_a_person_decides() -> None:
-    rules = begun().started(2, sha("a"))
-    rules.do(found(rules, "changes", "A."))
-    rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
-    rules.do(found(rules, "changes", "B."))
+    rules.do(found(rules, "changes", "B."))  # it has had its rounds
 
     assert (rules.task(1).state, rules.task(2).state) == ("needs-review", "blocked")
     assert rules.task(2).why.startswith("it requests changes again after 1 round;")
     assert rules.kept(1) == "the review by task 2"
 
-    rules.retried(2).started(2, sha("b"))
-    rules.do(found(rules, "changes", "B, still."))
+    rules.retried(2).started(2, sha("b")).do(found(rules, "changes", "B, still."))
     assert rules.task(1).state == "queued"
-
-    rules.dropped(2, "dropped by ann")
-    assert rules.task(3).state == "blocked"
+    assert rules.dropped(2).task(3).state == "blocked"
     rules.started(1, sha("b")).accepted(1, sha("c"))
     assert rules.kept(1) == ""
 
-    spent = begun(attempts=1).started(2, sha("a"))
-    writer = spent.do(found(spent, "changes", "A.")).task(1)
+
+def test_work_that_is_approved_may_land_and_the_writers_attempts_are_bounded() -> None:
+    rules = begun(attempts=1).started(2, sha("a"))
+    writer = rules.do(found(rules, "changes", "A.")).task(1)
     assert (writer.state, writer.why[-18:]) == ("blocked", " (after 1 attempt)")
+
+    rules = begun().started(2, sha("a"))
+    rules.do(found(rules, "changes", "No test."))
+    rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
+    assert rules.do(found(rules, "approve")).kept(1) == ""
 
 
 def test_a_verdict_that_comes_too_late_says_nothing() -> None:

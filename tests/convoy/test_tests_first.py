@@ -68,18 +68,13 @@ def test_tests_never_land_alone_nor_unproven() -> None:
     assert rules.ask(AcceptNothing(convoy=NAME, task=2, attempt=1))
 
 
-@looped(1, 2)
-def test_one_does_not_stay_without_the_other(dropped: int) -> None:
+@looped((1, ["dropped", "blocked"]), (2, ["dropped", "dropped"]))
+def test_one_does_not_stay_without_the_other(dropped: int, states: list[str]) -> None:
     rules = proven().dropped(dropped, "dropped by ann")
-    states = {1: ["dropped", "blocked"], 2: ["dropped", "dropped"]}
+    assert rules.states == states
+    assert rules.ask(made(RetryTask, task=2))
 
-    assert rules.states == states[dropped]
-    assert rules.ask(RetryTask(convoy=NAME, task=2, by="ann"))
-
-
-def test_tests_stay_as_they_are_once_their_code_has_begun() -> None:
     rules = proven().started(2, sha("a"))
     used = "task 2 builds on the tests of task 1"
-
     for change in (made(DropTask), made(BlockTask), made(ReviseTask, text="No.")):
         assert refused(rules, change) == used

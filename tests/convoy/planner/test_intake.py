@@ -63,25 +63,20 @@ def test_an_order_in_words_is_found_and_none_is_invented(issue: Issue) -> None:
 
 @looped("[x]", "[ ]")
 def test_a_form_is_one_task_with_its_whole_text(box: str) -> None:
-    text = f"It crashes.\n\n- {box} I searched"
     labels = issue_text.box_labels([FORM])
-    (task,) = plan("Crash", text, OPTIONS, 20, labels)
-
-    assert task.title == "Crash"
-    assert "It crashes." in task.instructions
-    assert plan_remarks(text, labels) == (
-        "this is an issue form: a box is part of an issue form, not of the plan",
-    )
-
-
-def test_a_forms_options_are_read_from_the_repository() -> None:
-    labels = issue_text.box_labels([FORM])
-
     assert labels == {"linux", "i use the docs", "i searched", "it is new", "ok"}
     assert issue_text.intake("- [ ] Linux\n", labels).kind == "issue form"
     assert issue_text.intake("- [ ] Linux\n").kind == "task list"
     files = [".github/ISSUE_TEMPLATE/a.yml", "a.yml", ".github/x.yml"]
     assert issue_text.form_files(files) == files[:1]
+
+    text = f"It crashes.\n\n- {box} I searched"
+    (task,) = plan("Crash", text, OPTIONS, 20, labels)
+    assert task.title == "Crash"
+    assert "It crashes." in task.instructions
+    assert plan_remarks(text, labels) == (
+        "this is an issue form: a box is part of an issue form, not of the plan",
+    )
 
 
 LEVELS = "".join(
