@@ -39,7 +39,9 @@ def test_labels_and_whether_it_is_closed_are_true_after_every_fact(tell: Story) 
         written += events
         issues = projected(written)
         for convoy in state.convoys.values():
-            known = [(0, "convoy", convoy.state, convoy.ended)]
+            known: list[tuple[int, str, str, bool]] = [
+                (0, "convoy", convoy.state, convoy.ended)
+            ]
             known += [(t.number, "task", t.state, t.settled) for t in convoy.tasks]
             for number, kind, status, closed in known:
                 own = {f"convoy:{NAME}", f"status:{status}", f"type:{kind}"}
