@@ -96,7 +96,6 @@ class ModelCommits(Commits):
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
         """Nothing: there are no files here."""
-        del commit, tasks
         return ()
 
     def examined(self, base: str, commit: str, settings: records.Settings) -> Patch:
@@ -105,7 +104,6 @@ class ModelCommits(Commits):
 
     def box_labels(self, commit: str) -> frozenset[str]:
         """Nothing: commits in memory hold no issue forms."""
-        del commit
         return frozenset()
 
     def template(self, commit: str, name: str) -> Template:
@@ -116,12 +114,10 @@ class ModelCommits(Commits):
         self, base: str, commit: str, room: int, paths: tuple[str, ...] = ()
     ) -> str:
         """Return what changed: commits in memory have lines."""
-        del paths
         known = self.forge.commits
         return "\n".join(sorted(known[commit].lines - known[base].lines))[:room]
 
     def landed(self, base: str, tip: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-        del paths
         known = self.forge.commits
         return tuple(sorted(known[tip].ancestors - known[base].ancestors))
 
@@ -131,7 +127,6 @@ class ModelCommits(Commits):
 
     def surveyed(self, commit: str) -> Survey:
         """Return that nothing is known: commits in memory hold no files."""
-        del commit
         return Survey(files=0, folders=(), languages=())
 
     def lines(self, base: str, commit: str) -> int:

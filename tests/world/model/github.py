@@ -126,7 +126,6 @@ class ModelCi(Ci):
     async def checks(
         self, commit: str, runs: tuple[payloads.Run, ...] | None = ()
     ) -> list[Check]:
-        del runs
         said = self.forge.checks.get(commit, ())
         return [check for check in said if not check.is_status]
 

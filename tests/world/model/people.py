@@ -406,7 +406,6 @@ class Gestures(Steering):
             self.forge.person_moves(chosen(tasks, number), None)
 
     def reopens_pulls(self, number: int) -> None:
-        del number
         self.reopen()
 
     def reopen(self) -> bool:
@@ -443,7 +442,6 @@ class Gestures(Steering):
             self.forge.closed.add(chosen(live, number).issue)
 
     def reopens_issues(self, number: int) -> None:
-        del number
         self.forge.closed.clear()
 
     def deletes_an_issue(self, number: int) -> None:
