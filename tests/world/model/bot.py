@@ -130,7 +130,6 @@ class ModelCommits(Commits):
         return Survey(files=0, folders=(), languages=())
 
     def lines(self, base: str, commit: str) -> int:
-        """Return how many lines were added."""
         known = self.forge.commits
         return len(known[commit].lines - known[base].lines)
 

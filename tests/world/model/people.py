@@ -405,10 +405,7 @@ class Gestures(Steering):
         if tasks:
             self.forge.person_moves(chosen(tasks, number), None)
 
-    def reopens_pulls(self, number: int) -> None:
-        self.reopen()
-
-    def reopen(self) -> bool:
+    def reopens_pulls(self, _number: int = 0) -> bool:
         """Undo what was done to pull requests; return whether anything was."""
         return [self._reopened(pull) for pull in self.forge.pulls].count(True) > 0
 
@@ -441,7 +438,7 @@ class Gestures(Steering):
         if live := list(self.forge.state.live()):
             self.forge.closed.add(chosen(live, number).issue)
 
-    def reopens_issues(self, number: int) -> None:
+    def reopens_issues(self, _number: int) -> None:
         self.forge.closed.clear()
 
     def deletes_an_issue(self, number: int) -> None:
@@ -463,4 +460,4 @@ class Gestures(Steering):
             self.may(people_events.ConvoyResumed(convoy=convoy.name, by="ann"))
         closed = bool(self.forge.closed)
         self.forge.closed.clear()
-        return bool(lost) | closed | self.reopen() | super().let_go()
+        return bool(lost) | closed | self.reopens_pulls() | super().let_go()
