@@ -13,11 +13,11 @@ from convoy.rules.ending import AcceptNothing, MakeChoice
 from convoy.rules.landing import FailMerge, ProveWork, waiting_to_merge
 from convoy.rules.people import BlockTask, DropTask, RebaseWork
 from convoy.rules.retries import RetryTask, ReviseTask
-from convoy.rules.verdict import Checks
+from convoy.rules.verdict import Checks, CiVerdict
 from convoy.text import fence_of, fenced
 from convoy.views.interventions import interventions
 from tests.convoy.room import due, question, refused
-from tests.world.rules import NAME, Rules, commands, made, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
 CHOICE = spec(4, kind="choice", on=(1, 2, 3))
@@ -52,10 +52,10 @@ def chose(rules: Rules, on: int) -> MakeChoice:
     return MakeChoice(convoy=NAME, task=4, attempt=attempt, on=on, text="It is right.")
 
 
-def owed(rules: Rules, **verdicts: str) -> list[Action]:
+def owed(rules: Rules, **verdicts: CiVerdict) -> list[Action]:
     """Return what the refinery owes, CI having said so of the commits."""
     checks = {
-        sha(letter): Checks(verdict=verdict, names=("ci",), text=verdict)  # type: ignore[arg-type]
+        sha(letter): Checks(verdict=verdict, names=("ci",), text=verdict)
         for letter, verdict in verdicts.items()
     }
     wanted = Try | Prove | Reject | Note | LookAgain | Stall
@@ -123,34 +123,32 @@ def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() 
     assert interventions(rules.state, rules.now) == ()
     rules.dropped(3, "dropped by ann")
 
-    assert owed(rules) == [Note("refinery", made(BlockTask, task=4, why=NONE_LEFT))]
-    for each in commands(owed(rules), BlockTask):
-        rules.blocked(each.task, each.why)
+    block = made(BlockTask, task=4, why=NONE_LEFT)
+    assert owed(rules) == [Note("refinery", block)]
+    rules.do(block)
     assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1, 2, 4]
-    assert str(rules.ask(RetryTask(convoy=NAME, task=4, by="ann"))) == (
-        f"task 4 cannot choose: {NONE_LEFT}"
-    )
+    told = f"task 4 cannot choose: {NONE_LEFT}"
+    assert refused(rules, made(RetryTask, task=4)) == told
     rules.retried(1)
     assert [rules.task(n).state for n in (1, 2, 4)] == ["queued", "blocked", "queued"]
-    green(rules, 1)
-    assert owed(rules) == [Note("refinery", MakeChoice(convoy=NAME, task=4))]
+    assert owed(green(rules, 1)) == [Note("refinery", MakeChoice(convoy=NAME, task=4))]
 
 
 def test_what_no_judge_can_say_the_rule_says() -> None:
-    rules = green(begun(attempts=2), 1, 2, 3).started(4)
-    rules.refused(4, "refused")
+    rules = green(begun(attempts=2), 1, 2, 3).started(4).refused(4, "refused")
     assert rules.task(4).state == "queued"
     rules.started(4).lost(4)
 
-    made = rules.noted(ChoiceMade)
-    assert [each.on for each in made] == [3]
-    assert made[0].text == (
-        "it is the green rival with the smallest change; no judge picked a "
-        "winner: it died"
+    (choice,) = rules.noted(ChoiceMade)
+    assert (choice.on, choice.text) == (
+        3,
+        (
+            "it is the green rival with the smallest change; no judge picked a "
+            "winner: it died"
+        ),
     )
     assert rules.task(4).attempt is None
-    states = [rules.task(n).state for n in (1, 2, 3)]
-    assert states == ["dropped", "dropped", "needs-review"]
+    assert rules.states[:3] == ["dropped", "dropped", "needs-review"]
 
     tasks = green(green(begun(), 2, lines=12), 1, lines=11).convoy.tasks[:2]
     assert [task.lines for task in tasks] == [10, 10]
@@ -196,8 +194,8 @@ def test_only_what_ci_judged_is_green() -> None:
     rules = begun().started(1)
     assert rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1))
     rules.accepted_quietly(1, WORK[1])
-    proof = ProveWork(convoy=NAME, task=1, commit=WORK[1], judged=("ci",), lines=1)
-    assert "no longer the candidate" in str(rules.ask(proof))
+    proof = made(ProveWork, commit=WORK[1], lines=1)
+    assert "no longer the candidate" in refused(rules, proof)
     rules.offered(1, WORK[1], sha("0"))
     for changes in ({"judged": ()}, {"judged": ("none",)}, {"commit": WORK[2]}):
         assert rules.ask(replace(proof, **changes))

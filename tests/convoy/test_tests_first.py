@@ -5,11 +5,11 @@ from msgspec.structs import replace
 from convoy.events.forge_actions import ActionIntended
 from convoy.owed import Prove, Reject, Try
 from convoy.owed.landings import NOT_RED
-from convoy.rules.ending import AcceptNothing, AcceptWork
+from convoy.rules.ending import AcceptNothing
 from convoy.rules.landing import FailMerge, LandMerge, ProveWork, waiting_to_merge
 from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.retries import RetryTask, ReviseTask
-from convoy.rules.verdict import Checks
+from convoy.rules.verdict import Checks, CiVerdict
 from tests.convoy.room import due, refused
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
@@ -20,17 +20,17 @@ TESTS, CODE = spec(1, kind="tests"), spec(2, on=(1,))
 def written() -> Rules:
     """Return a convoy whose tests are written, with their pull request nowhere."""
     rules = Rules().planned(TESTS, CODE).started(1)
-    return rules.do(made(AcceptWork, commit=sha("a"), files=("test_a.py",)))
+    return rules.accepted_quietly(1, sha("a"), "test_a.py")
 
 
 def proven() -> Rules:
     rules = written().offered(1, sha("a"), sha("0"))
-    return rules.do(ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
+    return rules.do(made(ProveWork, commit=sha("a")))
 
 
-def owed(rules: Rules, verdict: str = "") -> list[object]:
+def owed(rules: Rules, *verdict: CiVerdict) -> list[object]:
     """Return what the refinery owes, CI having said so of the tests."""
-    checks = {sha("a"): Checks(verdict=verdict, names=("ci",))} if verdict else {}  # type: ignore[arg-type]
+    checks = {sha("a"): Checks(verdict=each, names=("ci",)) for each in verdict}
     actions = due(rules, checks=checks)
     return [each for each in actions if isinstance(each, Try | Prove | Reject)]
 
