@@ -4,7 +4,7 @@ from convoy.events.people_events import TaskHeard, TaskTold
 from convoy.model.records import EngineSpec
 from convoy.rules.plans import AddTask, AssignTask, LinkTask
 from tests.convoy.room import refused
-from tests.world.rules import NAME, Rules, requested, sha, spec
+from tests.world.rules import NAME, Rules, made, requested, sha, spec
 
 TWO = {name: EngineSpec(type="shell") for name in ("default", "docs")}
 
@@ -66,7 +66,6 @@ def test_a_linked_task_waits_and_a_link_that_makes_no_sense_is_refused() -> None
 
 def test_a_task_is_given_to_another_engine() -> None:
     rules = Rules().planned(spec(1), spec(2), engines=TWO).do(assign(2, "docs"))
-
     assert [task.spec.engine for task in rules.convoy.tasks] == ["default", "docs"]
     assert refused(rules, assign(2, "docs")) == "task 2 already uses the engine docs"
     said = refused(rules, assign(1, "dosc"))
@@ -83,17 +82,15 @@ def test_a_task_is_given_to_another_engine() -> None:
 
 
 def test_what_is_said_is_for_the_attempt_that_runs_and_for_the_next() -> None:
-    tell = TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names.")
-    heard = TaskHeard(convoy=NAME, task=1, attempt=1, messages=1)
+    tell = made(TaskTold, by="bea", text="Keep the names.")
+    heard = made(TaskHeard, messages=1)
     rules = Rules().planned(spec(1)).do(tell).started(1).do(tell, tell)
-    early = rules.reasons(1)
-    rules.do(heard)
-    late = rules.reasons(1)
-    attempt = rules.attempt(1)
+    not_yet = "its engine has not received 2 of 2 messages"
+    assert not_yet in "\n".join(rules.reasons(1))
+    assert "its engine has received 1 of 2 messages" in rules.do(heard).reasons(1)
 
-    assert [each.text for each in attempt.messages] == ["Keep the names."] * 2
-    assert "its engine has not received 2 of 2 messages" in "\n".join(early)
-    assert "its engine has received 1 of 2 messages" in late
+    said = [each.text for each in rules.attempt(1).messages]
+    assert said == ["Keep the names."] * 2
     assert rules.task(1).notes == ("bea says: Keep the names.",) * 3
     assert rules.task(1).state == "running"
     for number, messages in ((1, 1), (1, 3), (1, 0), (1, -1), (2, 1)):

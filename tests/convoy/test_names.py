@@ -72,13 +72,10 @@ def test_issues_never_share_an_id() -> None:
 
 
 def test_a_text_is_found_by_the_keys_it_hides() -> None:
-    keys = (
-        ids.key("dispatch", "fix-7/2/1"),
-        ids.key("pull", "fix-7", 2),
-        ids.comment_key("fix--7"),
-    )
+    told = (("dispatch", "fix-7/2/1"), ("pull", "fix-7", 2))
+    keys = (*(ids.key(*key) for key in told), ids.comment_key("fix--7"))
 
-    text = "Hello\n" + "\n".join(ids.marker(key) for key in keys) + "\nbye"
+    text = "Hello\n" + "\n".join(map(ids.marker, keys)) + "\nbye"
 
     assert ids.keys_in(text) == keys
     assert ids.keys_in("<!-- brat:key= -->") == ()

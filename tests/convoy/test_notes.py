@@ -13,21 +13,19 @@ from convoy.model.session_result import (
     scratchpad_with,
 )
 from tests.convoy.anything import hostile
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import Rules, made, sha, spec
 
 
-def leaves(task: int, attempt: int = 1, **left: tuple[str, ...]) -> TaskNoted:
+def leaves(attempt: int = 1, **left: tuple[str, ...]) -> TaskNoted:
     said = Left(**left)
-    return TaskNoted(
-        convoy=NAME, task=task, attempt=attempt, notes=said.notes, shared=said.shared
-    )
+    return made(TaskNoted, attempt=attempt, notes=said.notes, shared=said.shared)
 
 
 def test_a_note_reaches_the_task_that_builds_on_it_and_what_is_shared_all() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3)).started(1)
-    rules.do(leaves(1, notes=("call it colour",), shared=("tests need LANG=C",)))
-    assert rules.ask(leaves(1, attempt=2, notes=("x",))), "only the current one may"
-    assert str(rules.ask(leaves(1))) == "the agent left no notes"
+    rules.do(leaves(notes=("call it colour",), shared=("tests need LANG=C",)))
+    assert rules.ask(leaves(2, notes=("x",))), "only the current one may"
+    assert str(rules.ask(leaves())) == "the agent left no notes"
     rules.refused(1).started(1)
 
     handed = rules.noted(TaskStarted)[-1].handed
@@ -50,7 +48,6 @@ def test_the_scratchpad_forgets_the_oldest_first() -> None:
     for number in range(100):
         pad = scratchpad_with(pad, (f"{number} " + "x" * 300,))
 
-    assert pad[-1].startswith("99 ")
     assert SCRATCHPAD_CHARS - 400 < sum(map(len, pad)) <= SCRATCHPAD_CHARS
     assert [int(line.split()[0]) for line in pad] == list(range(100 - len(pad), 100))
     assert scratchpad_with(("a", "b"), ("a",)) == ("b", "a"), "it is new again"

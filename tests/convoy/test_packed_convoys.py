@@ -60,12 +60,11 @@ def test_what_has_ended_is_packed_and_what_goes_on_is_not() -> None:
 
 
 def test_convoys_keep_the_order_they_were_asked_for_in() -> None:
-    convoy = landed_whole().state.convoys[NAME]
-    state = State()
+    convoys = State().convoys
     for name in "abcd":
-        state = replace(state, convoys=state.convoys.having(replace(convoy, name=name)))
-    going = replace(state.convoys["b"], state="active")
-    state = packed(replace(state, convoys=state.convoys.having(going)))
+        convoys = convoys.having(replace(landed_whole().state.convoys[NAME], name=name))
+    going = convoys.having(replace(convoys["b"], state="active"))
+    state = packed(replace(State(), convoys=going))
     assert [*state.convoys.packed] == ["a", "c", "d"]
 
     woken = replace(state.convoys["a"], state="active")

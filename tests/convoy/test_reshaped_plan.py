@@ -3,7 +3,6 @@
 from msgspec.structs import replace
 
 from bot.text.notices import call_text
-from convoy.events import Refusal, decided
 from convoy.events.plan_events import ConvoyReplanned, TaskRewritten
 from convoy.model.records import Wait
 from convoy.rules.calls import uncalled
@@ -11,7 +10,7 @@ from convoy.rules.ending import AcceptNothing
 from convoy.rules.people import DropTask
 from convoy.rules.plans import AddTask, PartTask
 from convoy.views.interventions import interventions
-from tests.convoy.room import due
+from tests.convoy.room import due, refused
 from tests.convoy.stories import reshaped
 from tests.world.rules import NAME, Rules, commands, made, spec, startable
 
@@ -54,20 +53,19 @@ def test_a_task_is_done_in_the_parts_that_a_person_wrote() -> None:
 
 
 def test_a_split_that_an_older_brat_began_is_dropped_and_a_person_is_asked() -> None:
-    rules = Rules().planned(spec(1), attempts=1).started(1)
-    rules.refused(1, "refused")
     split = spec(2, kind="split", on=(1,))
+    rules = Rules().planned(spec(1), attempts=1).started(1).refused(1, "refused")
     rules.do(AddTask(convoy=NAME, spec=split, by="the mayor")).started(2)
-
     for _ in range(2):  # its session still has to end
         rules.do(*commands(due(rules), DropTask))
     rules.do(made(AcceptNothing, task=2))
 
     assert rules.states == ["blocked", "dropped"]
-    assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1]
+    needs = uncalled(rules.state, rules.convoy)
+    assert [need.task for need in needs] == [1]
     [found] = interventions(rules.state, rules.now)
     assert found.comments[-1] == "/brat split task-1 -- LIST"
-    told = call_text(rules.convoy, uncalled(rules.state, rules.convoy))
+    told = call_text(rules.convoy, needs)
     assert told.startswith("@ann This convoy needs a decision:")
     assert "say `/brat split 1 -- LIST`" in told
     parts = (spec(3, part_of=1), spec(4, part_of=1))
@@ -81,13 +79,12 @@ def test_another_plan_is_told_what_people_said() -> None:
     assert mayor is not None
 
     assert mayor.started == 2
-    assert mayor.spec.instructions.endswith(
-        "asked for a different one:\n\nSmaller steps."
-    )
-    assert "2. Task 2" in mayor.spec.instructions
+    told = mayor.spec.instructions
+    assert told.endswith("asked for a different one:\n\nSmaller steps.")
+    assert "2. Task 2" in told
     assert rules.convoy.state == "active"
 
     again = ConvoyReplanned(convoy=NAME, by="bea", text="Smaller.")
-    assert "no engine made this plan" in str(decided(again, drawn().state))
-    assert isinstance(decided(again, rules.state), Refusal), "it is approved"
+    assert "no engine made this plan" in refused(drawn(), again)
+    assert rules.ask(again) is not None, "it is approved"
     assert not startable(rules.convoy, mayor)

@@ -1,9 +1,7 @@
 from msgspec.structs import replace
 
 from convoy.model.records import NamedIssue, SubIssue
-from convoy.owed import BuildSync, Look, Patience
-from convoy.owed.landings import merges
-from convoy.rules.observed import Observed
+from convoy.owed import BuildSync
 from convoy.rules.sub_issues import (
     MOST_SUB_ISSUES,
     FinishKept,
@@ -17,8 +15,9 @@ from convoy.rules.sub_issues import (
     tasks_of,
 )
 from convoy.rules.target import AttemptSync, LandSync
+from tests.convoy.room import BASE, due
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha
+from tests.world.rules import NAME, Rules, made, sha
 
 
 def sub(issue: int, *after: int, **more: object) -> SubIssue:
@@ -99,15 +98,12 @@ def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -
     waits = "main to be merged into the convoy branch (main contains task 2)"
     assert rules.waits(3) == waits
     assert f"it is waiting for {waits}" in rules.reasons(3)
-    ready = [rules.startable(number) for number in (3, 4)]
-    assert ready == [False, True]
-    refs = {"refs/heads/main": theirs, f"refs/heads/convoy/{NAME}/base": tip}
-    look = Look(Observed(refs=refs), Patience(), rules.now)
-    due = [*merges(rules.convoy, look)]
-    assert (BuildSync(NAME, theirs) in due) == (built != theirs)
+    assert [rules.startable(number) for number in (3, 4)] == [False, True]
+    found = due(rules, {"refs/heads/main": theirs, BASE: tip})
+    assert (BuildSync(NAME, theirs) in found) == (built != theirs)
     if built != theirs:
         rules.do(replace(sync, target=theirs))
-    rules.do(LandSync(convoy=NAME, candidate=sha("c"), judged=("ci",)))
+    rules.do(made(LandSync, candidate=sha("c")))
     assert rules.startable(3)
     assert rules.waits(3) == "a free slot"
 
@@ -144,18 +140,19 @@ BEFORE = (sub(11), sub(12, 11), sub(13))
 def test_a_change_is_shown_and_taken_in_when_somebody_agrees(
     now: tuple[SubIssue, ...], told: tuple[str, ...], after: dict[int, object]
 ) -> None:
+    follow = FollowList(convoy=NAME, by="ann")
     rules = Rules().listed(*BEFORE)
     assert changes(rules.convoy, now) == told
     asked = rules.ask(ProposeList(convoy=NAME, listed=now, now=1))
     assert (asked is None) == bool(told)
     assert rules.states == ["queued"] * 3, "not yet"
-    assert (rules.ask(FollowList(convoy=NAME, by="ann")) is None) == bool(told)
+    assert (rules.ask(follow) is None) == bool(told)
 
     for number, wanted in after.items():
         task = rules.task(number)
         assert wanted in (task.state, task.spec.after)
     assert changes(rules.convoy, now) == ()
-    assert rules.ask(FollowList(convoy=NAME, by="ann")) is not None, "twice is once"
+    assert rules.ask(follow) is not None, "twice is once"
     order = [each.issue for each in now if not each.closed]
     assert [n.issue for n in rules.convoy.named if n.issue in order] == order
 
