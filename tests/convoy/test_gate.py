@@ -1,5 +1,4 @@
 import os
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -101,22 +100,22 @@ def test_a_path_of_many_folders_is_looked_at_in_one_pass() -> None:
 
 
 def test_what_git_says_is_read_back_whole(tmp_path: Path) -> None:
+    def tree() -> str:
+        git("add", "-A", cwd=tmp_path)
+        return git("write-tree", cwd=tmp_path).decode().strip()
+
     git("init", "-q", "-b", "main", cwd=tmp_path)
-    (tmp_path / "old").write_text("x")
-    (tmp_path / "same").write_text("y")
-    git("add", "-A", cwd=tmp_path)
-    before = git("write-tree", cwd=tmp_path).decode().strip()
+    for name in ("old", "same"):
+        (tmp_path / name).write_text(name)
+    before = tree()
     (tmp_path / "old").unlink()
     (tmp_path / "same").chmod(0o755)
-    (tmp_path / "two\nlines\tä").write_text("z")
+    for odd in ("two\nlines\tä", os.fsdecode(b"\xff")):
+        (tmp_path / odd).write_text("z")
     (tmp_path / "link").symlink_to("/etc/passwd")
-    (tmp_path / os.fsdecode(b"\xff")).write_text("z")
-    git("add", "-A", cwd=tmp_path)
-    after = git("write-tree", cwd=tmp_path).decode().strip()
 
-    raw = git(
-        "diff-tree", "-r", "--raw", "-z", "--no-renames", before, after, cwd=tmp_path
-    )
+    args = ("diff-tree", "-r", "--raw", "-z", "--no-renames", before, tree())
+    raw = git(*args, cwd=tmp_path)
 
     target = git("hash-object", "--stdin", cwd=tmp_path, stdin=b"/etc/passwd")
     assert {(c.path, c.mode_before, c.mode_after, c.link) for c in parse_raw(raw)} == {
@@ -131,8 +130,10 @@ def test_what_git_says_is_read_back_whole(tmp_path: Path) -> None:
 
 @given(st.binary())
 def test_any_bytes_are_a_list_or_a_value_error(raw: bytes) -> None:
-    with suppress(ValueError):
+    try:
         parse_raw(raw)
+    except ValueError as error:
+        assert str(error)  # noqa: PT017  both ends are right
     for unsaid in (b"x", b":100644\0a\0", b"\0", b":x\0a\0b\0"):
         with pytest.raises(ValueError, match="changed file"):
             parse_raw(unsaid)
@@ -181,29 +182,18 @@ def test_patterns_mean_what_they_mean_to_git(
 
 
 @looped(
-    "AGENTS.md",
-    "docs/claude.md",
-    ".mcp.json",
-    ".claude/hooks/x.sh",
-    "packages/a/.claude/skills/b/SKILL.md",
-    "CLAUDE.local.md",
-    "src/AGENTS.override.md",
-    "src/.agents/skills/b/SKILL.md",
-    "src/.github/copilot-instructions.md",
-    "opencode.jsonc",
-    "docs/CONTEXT.md",
-    *("AGENT.md", "CODEX.md"),
-    ".continuerules",
-    ".env",
+    *("AGENTS.md", "docs/claude.md", ".mcp.json", ".claude/hooks/x.sh", "AGENT.md"),
+    *("packages/a/.claude/skills/b/SKILL.md", "CLAUDE.local.md", "CODEX.md", ".env"),
+    *("src/AGENTS.override.md", "src/.agents/skills/b/SKILL.md", ".continuerules"),
+    *("src/.github/copilot-instructions.md", "opencode.jsonc", "docs/CONTEXT.md"),
     ".husky/pre-push",
 )
 def test_what_instructs_the_next_agent_is_protected_unless_it_is_let_go(
     path: str,
 ) -> None:
-    change = PathChange(path, "000000", "100644")
-    usual = load("", source="c").settings()
+    new = PathChange(path, "000000", "100644")
     lenient = load("[gate]\ninstructions = true\n", source="c").settings()
 
-    (why,) = refusals([change], 10, usual.gate, usual.limits)
-    assert why == f"The patch changes a protected path: {path}."
-    assert refusals([change], 10, lenient.gate, lenient.limits) == ()
+    assert why(new) == (f"The patch changes a protected path: {path}.",)
+    assert why(new, gate=lenient.gate) == ()
+    assert load("", source="c").settings().gate == GATE

@@ -145,14 +145,11 @@ def test_red_alone_is_its_own_but_not_on_a_tip_that_is_about_to_move() -> None:
 
 def test_ci_that_was_stopped_is_asked_again_and_then_a_person() -> None:
     rules = waiting(1)
-    for count in range(LOST_MOST):
-        rules.offered(1, sha("abc"[count]), TIP)
-        found = due(rules, a=STOPPED, b=STOPPED, c=STOPPED)
-        is_last = count == LOST_MOST - 1
-        assert [type(one) for one in found] == [owed.LookAgain, owed.Stall][
-            : 1 + is_last
-        ]
-        rules.do(doubt(1, "abc"[count], is_red=False))
+    for count, letter in enumerate("abc"[:LOST_MOST], 1):
+        rules.offered(1, sha(letter), TIP)
+        found = [type(one) for one in due(rules, "", **{letter: STOPPED})]
+        assert found == [owed.LookAgain, owed.Stall][: 1 + (count == LOST_MOST)]
+        rules.do(doubt(1, letter, is_red=False))
         assert due(rules) == [owed.Build(NAME, (1,), TIP)]
     assert rules.task(1).spent == 1
 

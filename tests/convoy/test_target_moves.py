@@ -39,10 +39,6 @@ def attempt(candidate: str, target: str = MOVED) -> AttemptSync:
     return AttemptSync(convoy=NAME, candidate=candidate, base=TIP, target=target)
 
 
-def fail(candidate: str | None) -> FailSync:
-    return FailSync(convoy=NAME, candidate=candidate, target=MOVED, why="red")
-
-
 def taken_in(rules: Rules, candidate: str, target: str = MOVED) -> Rules:
     done = Land(convoy=NAME, candidate=candidate, judged=("ci",))
     return rules.do(attempt(candidate, target), done)
@@ -102,14 +98,12 @@ def test_a_candidate_is_built_again_only_when_its_base_is_another() -> None:
 def test_ci_that_was_stopped_blames_nobody_and_then_asks_a_person() -> None:
     rules = begun(2)
     stopped = Checks(verdict="lost", failed=("ci",), text="cancelled")
-    for count in range(LOST_MOST):
+    for letter in "def"[:LOST_MOST]:
         rules.now += 10**6
-        rules.do(attempt(sha("def"[count])))
-        found = owes(rules, d=stopped, e=stopped, f=stopped)
-        candidate = sha("def"[count])
-        look = owed.LookAgain(NAME, 0, candidate, "cancelled", ("ci",), is_red=False)
-        assert found == [look]
-        rules.do(replace(fail(candidate), lost=True))
+        rules.do(attempt(sha(letter)))
+        again = owed.LookAgain(NAME, 0, sha(letter), "cancelled", ("ci",), is_red=False)
+        assert owes(rules, d=stopped, e=stopped, f=stopped) == [again]
+        rules.do(made(FailSync, candidate=sha(letter), target=MOVED, lost=True))
     assert len(rules.convoy.tasks) == 2
     assert rules.convoy.sync.reds == 0
     assert rules.convoy.sync.stalled
@@ -119,18 +113,18 @@ def test_red_once_is_built_once_more_and_red_twice_is_a_task() -> None:
     rules = begun(2).do(attempt(sha("d")))
     assert owes(rules, d=RED) == [owed.Reject(NAME, 0, sha("d"), "")]
 
-    rules.do(fail(sha("d")))
+    rules.do(made(FailSync, candidate=sha("d"), target=MOVED))
     assert len(rules.convoy.tasks) == 2
     assert owes(rules) == [owed.BuildSync(NAME, MOVED)]
 
-    rules.do(attempt(sha("e")), fail(sha("e")))
+    rules.do(attempt(sha("e")), made(FailSync, candidate=sha("e"), target=MOVED))
     assert rules.task(3).spec.kind == "sync"
     assert "noop" in rules.task(3).spec.instructions
     assert owes(rules) == []
 
     rules = Rules().planned(spec(1))  # a target that is red by itself
     red = AttemptSync(convoy=NAME, candidate=MOVED, base=sha("0"), target=MOVED)
-    rules.do(red, fail(MOVED))
+    rules.do(red, made(FailSync, candidate=MOVED, target=MOVED))
     assert (owes(rules, tip=sha("0")), len(rules.convoy.tasks)) == ([], 1)
 
 
@@ -140,7 +134,7 @@ def test_a_conflict_is_a_task_that_names_the_files_and_lands_as_a_merge() -> Non
     )
     assert rules.task(3).spec.kind == "sync"
     assert "- a.py\n- b.py" in rules.task(3).spec.instructions
-    assert rules.ask(fail(None))
+    assert rules.ask(made(FailSync, candidate=None, target=MOVED))
     assert rules.ask(attempt(sha("d")))
 
     rules.started(3, sha("e")).accepted(3, sha("f"))

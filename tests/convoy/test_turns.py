@@ -21,15 +21,9 @@ from tests.world.rules import NAME, Rules, made, sha, spec
 
 def surprised(**given: object) -> Rules:
     """Return rules where task 1 touched a.py, and 2 and 3 are to touch it."""
-    rules = Rules().planned(
-        spec(1, paths=("docs/",)),
-        spec(2, paths=("a.py",)),
-        spec(3, paths=("a.py", "c.py")),
-        spec(4, paths=("b.py",)),
-        spec(5),
-        **given,
-    )
-    return rules.started(1).accepted(1, sha("a"))
+    told = (("docs/",), ("a.py",), ("a.py", "c.py"), ("b.py",), ())
+    tasks = (spec(number, paths=paths) for number, paths in enumerate(told, 1))
+    return Rules().planned(*tasks, **given).started(1).accepted(1, sha("a"))
 
 
 def herd(*numbers: int, last: str = sha("0"), **given: object) -> Rules:
