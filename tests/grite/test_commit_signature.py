@@ -50,10 +50,9 @@ def signed(text: str, key: Ed25519PrivateKey = KEY) -> bytes:
 
 
 def test_git_verifies_what_is_signed_here(mirror: Path, tmp_path: Path) -> None:
-    said(mirror, "hash-object", "-t", "tree", "-w", "--stdin", stdin=b"")
-    commit = said(
-        mirror, "hash-object", "-t", "commit", "-w", "--stdin", stdin=signed("WAL: 1")
-    )
+    write = ("hash-object", "-w", "--stdin", "-t")
+    said(mirror, *write, "tree", stdin=b"")
+    commit = said(mirror, *write, "commit", stdin=signed("WAL: 1"))
     allowed = tmp_path / "allowed_signers"
     allowed.write_text(signer_line(PUBLIC, "the log's key"))
     options = ("-c", f"gpg.ssh.allowedSignersFile={allowed}")
@@ -177,14 +176,13 @@ def test_no_private_key_is_handled_below_the_bot() -> None:
     The key that follows from a repository's id is no secret.
     """
     no_secret = getsource(open_signer)
-    handling = [
+    handled = re.compile(r"Ed25519PrivateKey|load_\w+_private_key")
+    files = (
         file
         for package in ("grite", "convoy", "runner")
         for file in (ROOT / package).rglob("*.py")
-        if re.search(
-            r"Ed25519PrivateKey|load_\w+_private_key",
-            file.read_text().replace(no_secret, ""),
-        )
-    ]
+    )
 
-    assert handling == []
+    found = [f for f in files if handled.search(f.read_text().replace(no_secret, ""))]
+
+    assert found == []

@@ -125,7 +125,6 @@ def test_a_message_that_names_every_ref_or_a_word_alike_tells_none_apart(
     asked: list[str], said: tuple[str, ...], told: list[str]
 ) -> None:
     stdout = lines(*((ref, DECLINED) for ref in asked))
-
     answer = push_answer(asked, stdout, remote(*said))
 
     assert answer.unnamed != bool(told)
@@ -133,13 +132,12 @@ def test_a_message_that_names_every_ref_or_a_word_alike_tells_none_apart(
 
 
 def test_colours_and_control_characters_are_not_passed_on_nor_a_long_message() -> None:
-    stdout = lines((A, DECLINED))
-    stderr = remote("\x1b[31mno\x1b[0m \x07here\u202e", "\x1b]8;;x\x07more")
+    def told(*said: str) -> PushAnswer:
+        return push_answer([A], lines((A, DECLINED)), remote(*said))
 
-    answer = push_answer([A], stdout, stderr)
-    assert answer.said == "no here\nmore\npre-receive hook declined"
-
-    answer = push_answer([A], stdout, remote(*["x" * 1000] * 1000))
+    odd = ("\x1b[31mno\x1b[0m \x07here\u202e", "\x1b]8;;x\x07more")
+    assert told(*odd).said == "no here\nmore\npre-receive hook declined"
+    answer = told(*["x" * 1000] * 1000)
     assert len(answer.said) == 2000
     assert len(answer.refused[0].said) < 2100
 
