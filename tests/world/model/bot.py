@@ -152,7 +152,6 @@ class ModelMirror(Mirror):
         return self._state
 
     def look(self) -> None:
-        """See the refs and fold the log's new tail."""
         if self.blind:
             return
         self.refs = dict(self.forge.refs)

@@ -35,7 +35,6 @@ class ModelComposer(Composer):
         return self.commits.make((base,), self.commits[work].files, work)
 
     def target_of(self, merge: str) -> str:
-        """Return the commit that an unresolved merge takes in."""
         return self.commits[merge].parents[1]
 
     def integrated(self, piece: Piece) -> str | Conflicted:

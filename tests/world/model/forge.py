@@ -71,7 +71,6 @@ class Result(Struct, frozen=True):
     how: How
     commit: str = ""
     files: tuple[str, ...] = ()
-    """The files that it changed."""
     on: int = 0
     """The rival that is chosen."""
 
@@ -160,13 +159,10 @@ class Forge:
     rules: TargetRules = field(default_factory=TargetRules)
     """What the forge asks for before the target moves."""
     merge_queue: list[int] = field(default_factory=list)
-    """The pull requests in the forge's own queue."""
     comments: dict[int, tuple[int, str]] = field(default_factory=dict)
     labels: dict[int, set[str]] = field(default_factory=dict)
     closed: set[int] = field(default_factory=set)
-    """The issues that people closed."""
     gone: set[int] = field(default_factory=set)
-    """The issues that people deleted."""
     unlabelled: set[int] = field(default_factory=set)
     """The issues of which a person took the label off."""
     fuse: Fuse | None = None
@@ -294,7 +290,6 @@ class Forge:
 
     @property
     def pushable(self) -> bool:
-        """Whether the target's rules let the bot push."""
         rules = self.rules
         return not (rules.pull_request or rules.linear or rules.queue or rules.reviews)
 

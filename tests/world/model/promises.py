@@ -283,7 +283,6 @@ class Promises:
         assert issue, "landed, and its issue was closed"
 
     def _synced(self, before: State, fact: merge_events.SyncLanded) -> None:
-        """Check what took the target into a convoy's branch."""
         convoy = before.convoys[fact.convoy]
         candidate = convoy.sync.candidate
         assert candidate is not None
