@@ -97,40 +97,40 @@ def _planned(attempt: int, *tasks: TaskSpec) -> PlanConvoy:
 def steered() -> Rules:
     """Tell of a convoy in which people have their say at every turn."""
     engines = {name: EngineSpec(type="shell") for name in ("default", "docs")}
-    rules = Rules().planned(
-        spec(1), spec(2), engines=engines, approve="plan", approvals=1
-    )
-    rules.do(
-        made(plans.AddTask, spec=spec(3), by="bea"),
-        made(plans.LinkTask, task=3, on=1, by="bea"),
-        made(AllowPaths, task=3, by="bea", path="CLAUDE.md"),
-        made(plans.AssignTask, task=2, engine="docs", by="bea"),
-        made(people_events.TaskTold, by="bea", text="Keep the names."),
-        made(
-            retries.RaiseThreads,
-            by="bea",
-            text="Say `2`.",
-            threads=(
-                ReviewThread(comment=5, path="a.py", line=2, by="bea", says="0f"),
+    given = {"engines": engines, "approve": "plan", "approvals": 1}
+    thread = ReviewThread(comment=5, path="a.py", line=2, by="bea", says="0f")
+    told, approved = people_events.TaskTold, people_events.TaskApproved
+    out = made(hold_events.WorkTakenOut, gesture="closed", pull=11)
+    rules = (
+        Rules()
+        .planned(spec(1), spec(2), **given)
+        .do(
+            made(plans.AddTask, spec=spec(3), by="bea"),
+            made(plans.LinkTask, task=3, on=1, by="bea"),
+            made(AllowPaths, task=3, by="bea", path="CLAUDE.md"),
+            made(plans.AssignTask, task=2, engine="docs", by="bea"),
+            made(told, by="bea", text="Keep the names."),
+            made(retries.RaiseThreads, by="bea", text="Say `2`.", threads=(thread,)),
+            made(plan_events.ConvoyRanked, priority=0, by="bea"),
+            made(people_events.ApprovePlan),
+            made(
+                plan_events.SettingsTaken,
+                settings=settings(engines=engines, failures=9),
             ),
-        ),
-        made(plan_events.ConvoyRanked, priority=0, by="bea"),
-        made(people_events.ApprovePlan),
-        made(plan_events.SettingsTaken, settings=settings(engines=engines, failures=9)),
-        made(plan_events.TargetRenamed, branch="trunk"),
-        made(hold_events.WorkHeld, task=0, label="brat:hold"),
-        made(hold_events.WorkReleased, task=0),
-        people_events.RepositoryPaused(by="bea"),
-        people_events.RepositoryResumed(by="ann"),
-        RequestIgnored(by="eve", comment=9),
-        RequestIgnored(by="eve", sign="answer:review/10"),
+            made(plan_events.TargetRenamed, branch="trunk"),
+            made(hold_events.WorkHeld, task=0, label="brat:hold"),
+            made(hold_events.WorkReleased, task=0),
+            people_events.RepositoryPaused(by="bea"),
+            people_events.RepositoryResumed(by="ann"),
+            RequestIgnored(by="eve", comment=9),
+            RequestIgnored(by="eve", sign="answer:review/10"),
+        )
     )
     notes, shared = ("Names are kept.",), ("LANG=C",)
-    noted = made(plan_events.TaskNoted, notes=notes, shared=shared)
-    rules.started(1).do(noted)
-    rules.do(
-        people_events.TaskTold(convoy=NAME, task=1, by="bea", text="The short ones."),
-        people_events.TaskHeard(convoy=NAME, task=1, attempt=1, messages=1),
+    rules.started(1).do(
+        made(plan_events.TaskNoted, notes=notes, shared=shared),
+        made(told, by="bea", text="The short ones."),
+        made(people_events.TaskHeard, messages=1),
     )
     rules.accepted(1, sha("a")).do(
         ActionDone(key=ids.key("thread", NAME, 1, 1, 5), number=6),
@@ -141,15 +141,13 @@ def steered() -> Rules:
         made(people.RebaseWork, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"),
         made(hold_events.MergeWithdrawn, by="bea"),
         made(hold_events.MergeRequested, by="bea"),
-        made(hold_events.WorkTakenOut, gesture="closed", pull=11),
-        made(hold_events.WorkTakenBack),
-        made(hold_events.WorkTakenOut, gesture="closed", pull=11),
-        made(hold_events.WorkTakenBack, by="bea"),
+        *(out, made(hold_events.WorkTakenBack)),
+        *(out, made(hold_events.WorkTakenBack, by="bea")),
         ActionDone(key=f"pull:{NAME}/1", number=12),
-        made(people_events.TaskApproved, commit="ccccccc", by="eve"),
+        made(approved, commit="ccccccc", by="eve"),
         made(people_events.ApprovalVoided, by="eve", why="eve may not write"),
-        made(people_events.TaskApproved, commit="ccccccc", by="bea"),
-        made(people_events.TaskApproved, commit="ccccccc", by="cy"),
+        made(approved, commit="ccccccc", by="bea"),
+        made(approved, commit="ccccccc", by="cy"),
     )
     return rules.offered(1, sha("c"), sha("1"))
 

@@ -10,11 +10,11 @@ TWO = {name: EngineSpec(type="shell") for name in ("default", "docs")}
 
 
 def add(number: int, **given: object) -> AddTask:
-    return AddTask(convoy=NAME, spec=spec(number, **given), by="bea")
+    return made(AddTask, spec=spec(number, **given), by="bea")
 
 
 def link(task: int, on: int) -> LinkTask:
-    return LinkTask(convoy=NAME, task=task, on=on, by="bea")
+    return made(LinkTask, task=task, on=on, by="bea")
 
 
 def assign(task: int | None, engine: str) -> AssignTask:

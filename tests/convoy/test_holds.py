@@ -16,10 +16,8 @@ MAIN = "refs/heads/main"
 
 
 def owed(rules: Rules, tip: str = sha("0")) -> list[str]:
-    commits = [t.candidate.commit for t in rules.convoy.tasks if t.candidate]
-    if rules.convoy.candidate:
-        commits.append(rules.convoy.candidate.commit)
-    green = dict.fromkeys(commits, GREEN)
+    parts = (rules.convoy, *rules.convoy.tasks)
+    green = {part.candidate.commit: GREEN for part in parts if part.candidate}
     refs = {BASE: tip, MAIN: sha("0"), **task_branches(rules.convoy)}
     seen = due(rules, refs, checks=green, pulls=open_pulls(rules.convoy))
     kinds = [type(action).__name__ for action in seen]
