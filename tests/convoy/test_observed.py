@@ -115,9 +115,6 @@ ENDED = Check(id=1, app="ci", name="test", status="completed", conclusion=None)
     ("green", [ASKS, check(2, "test")], ()),
     # an end without a conclusion is red
     ("red", [ENDED], ()),
-    # two Apps with a check of one name must both pass
-    ("red", [check(1), check(2, said="failure", app="other-ci")], ()),
-    ("red", [check(3, said="failure"), check(4, app="other-ci")], ()),
     # commit statuses are checks, beside which they count
     ("green", [status(1)], ()),
     ("green", [status(1, said="error"), status(2)], ()),

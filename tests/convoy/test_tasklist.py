@@ -224,7 +224,6 @@ def test_paths_have_one_form(written: str, path: str) -> None:
 @looped(
     *{
         "- [ ] a\n  - after: 7": "task 1: it waits for task 7, but the last task is 1",
-        "- [ ] a (after 0)": "task 1: it waits for task 0, but the last task is 1",
         "- [ ] a\n- [ ] b (after #1)": "task 2: #1 is the number of an issue; write (after 1) for a task",
         "- [ ] a\n- [ ] b (after 1, 9)": "task 2: it waits for task 9, but the last task is 2",
         "- [ ] a (after 1)": "task 1: it waits for itself",
@@ -232,7 +231,6 @@ def test_paths_have_one_form(written: str, path: str) -> None:
         "- [ ] a engine: test": 'task 1: there is no engine "test"; configured: default, docs, tests; did you mean tests?',
         "- [ ] a\n  engine: quantum": 'task 1: there is no engine "quantum"; configured: default, docs, tests',
         "- [ ] a engine: tests, docs": "task 1: it names more than one engine: tests, docs",
-        "- [ ] a\n  needs: 5432": 'task 1: the resource "5432" must be port:NUMBER (1 to 65535) or service:NAME',
         "- [ ] a needs: port:70000": 'task 1: the resource "port:70000" must be port:NUMBER (1 to 65535) or service:NAME',
         "- [ ] a\n  paths: /etc/passwd": 'task 1: the path "/etc/passwd" must be relative to the repository\'s top',
         "- [ ] a\n  paths: C:\\x": 'task 1: the path "C:\\x" must be relative to the repository\'s top',
