@@ -56,14 +56,19 @@ def test_open_candidates_are_those_of_tasks_and_of_the_convoy() -> None:
 
 def test_a_candidate_of_other_work_is_built_again() -> None:
     rules = in_review(1)
-    convoy = rules.offered(1, sha("c"), TIP).convoy
+    offer = made(landing.AttemptMerge, candidate=sha("c"), work=sha("1"))
+    assert "has changed" in why(rules.ask(replace(offer, work=sha("b"))))
+    assert "already the candidate" in why(rules.do(offer).ask(offer))
+    convoy, task = rules.convoy, rules.task(1)
     assert not landing.chain(convoy, TIP).unbuilt
-    task = rules.task(1)
     assert task.work is not None
     other = replace(task, work=replace(task.work, commit=sha("b")))
-
     assert landing.chain(replace(convoy, tasks=(other,)), TIP).unbuilt == (other,)
-    rules.blocked(1, "no CI")
+
+    whole = replace(offer, task=0)
+    rules.landed_as(1, sha("c")).do(whole)
+    assert "already the candidate" in why(rules.ask(whole))
+    rules = in_review(1).offered(1, sha("c"), TIP).blocked(1, "no CI")
     assert rules.task(1).candidate is None
 
 
@@ -105,17 +110,6 @@ def test_nothing_lands_before_what_it_needs() -> None:
 
     assert "merged before" in why(decided(land, with_task(rules.state, 1, "blocked")))
     assert rules.ask(land) is None
-
-
-def test_a_candidate_of_the_work_there_is_is_noted_once() -> None:
-    rules = in_review(1)
-    offer = made(landing.AttemptMerge, candidate=sha("c"), work=sha("1"))
-    whole = replace(offer, task=0)
-
-    assert "has changed" in why(rules.ask(replace(offer, work=sha("b"))))
-    assert "already the candidate" in why(rules.do(offer).ask(offer))
-    rules.landed_as(1, sha("c"))
-    assert "already the candidate" in why(rules.do(whole).ask(whole))
 
 
 def test_work_added_after_a_merge_with_plain_git_is_shown() -> None:
