@@ -54,21 +54,6 @@ def test_a_plan_is_found_in_a_message(text: str) -> None:
     assert len(read_plan(text % json.dumps(step()), HOUSE)) == 1
 
 
-def test_tasks_that_share_a_path_wait_for_each_other() -> None:
-    one, two, three = plan(
-        step(paths=["src/"]), step(paths=["src/api.py"]), step(paths=["README.md"])
-    )
-    assert (one.after, two.after, three.after) == ((), (1,), ())
-    assert two.waits == (Wait(1, "both touch src/", overlap=True),)
-
-    tasks = plan(
-        step(paths=["src/api.py"], after=[2]),
-        step(paths=["README.md"], after=[3]),
-        step(paths=["src/api.py"]),
-    )
-    assert [task.after for task in tasks] == [(2,), (3,), ()], "they wait already"
-
-
 def test_a_folder_is_found_with_its_slash_and_without_and_so_is_a_new_one() -> None:
     one, two = plan(step(paths=["src/auth"]), step(paths=["src/auth/"]))
     assert (one.paths, two.paths) == (("src/auth",), ("src/auth/",))

@@ -62,6 +62,8 @@ def test_who_names_a_new_file_waits_for_who_makes_it_whatever_their_numbers() ->
     one, two = plan("lib/", "+lib/a.py")
     assert one.waits == (Wait(2, "task 2 creates lib/a.py"),)
     assert two.after == ()
+    tasks = plan("src/api.py", "README.md", "src/api.py", after={1: [2], 2: [3]})
+    assert [task.after for task in tasks] == [(2,), (3,), ()], "they wait already"
 
 
 @looped(
