@@ -1,4 +1,4 @@
-# ruff: noqa: E501  what people write and read is kept on one line
+# ruff: noqa: E501, RUF001  what people write and read is kept on one line
 import re
 
 import pytest
@@ -157,6 +157,7 @@ paths: x.py
     "Do it\n\n  Paths: ./a.py, b//, a.py\n\n  needs: port:1 engine: tests (after 1, 2)",
     "Do it (after 1, 2) paths: a.py,\n  b/\n  - (after 1)\n  - engine: tests; needs: port:1",
     "Do it (after 1, 2) Paths: a.py, b/, Needs: port:1 Engine: Tests",
+    "Do it (after 1, 2)paths: a.py, b/ needs: port:1 engine: tests",
     "Do it\n  paths:\u00a0\u201ca.py\u201d, \u00abb/\u00bb\n  needs:\u3000port:1\n  engine: tests (after 1, 2)",
 )
 def test_marks_are_read_wherever_they_stand_and_taken_out(text: str) -> None:
@@ -205,17 +206,21 @@ def test_what_only_looks_like_a_mark_stays(title: str) -> None:
 
 @looped(
     *(
-        (f"{quoted} ", "a b.py")
+        (f"paths: {quoted} ", "a b.py")
         for quoted in ("\u201ca b.py\u201d", "\u201ea b.py\u201c")
     ),
-    ("`a b.py`", "a b.py"),
-    ("app/(group)/[id].tsx", "app/(group)/[id].tsx"),
-    ("./a//b/./c/", "a/b/c/"),
-    (".github/x.yml", ".github/x.yml"),
-    ("docs/.", "docs/"),
+    ('paths: "my file.py", b.py', "my file.py, b.py"),
+    ("paths: `a b.py`", "a b.py"),
+    ("（paths：a.py、b.py）", "a.py, b.py"),
+    ("paths: app/(group)/[id].tsx", "app/(group)/[id].tsx"),
+    ("paths: ./a//b/./c/", "a/b/c/"),
+    ("paths: .github/x.yml", ".github/x.yml"),
+    ("paths: docs/.", "docs/"),
 )
-def test_paths_have_one_form(written: str, path: str) -> None:
-    assert only(f"- [ ] x paths: {written}").paths == (path,)
+def test_paths_have_one_form(written: str, paths: str) -> None:
+    task = only(f"- [ ] x {written}")
+
+    assert (task.title, ", ".join(task.paths)) == ("x", paths)
 
 
 # --- faults -------------------------------------------------------------------------

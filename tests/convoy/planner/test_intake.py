@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001  people write in several languages
 """What an issue is, by a corpus of texts with the kinds that a reader gave them."""
 
 from pathlib import Path
@@ -95,20 +94,6 @@ LEVELS = "".join(
 )
 def test_what_is_no_form_has_no_options(text: str) -> None:
     assert issue_text.box_labels([text]) == frozenset()
-
-
-@looped(
-    ('a paths: "my file.py", b.py', ("my file.py", "b.py")),
-    ("a paths: `my file.py`", ("my file.py",)),
-    ("a（paths：a.py、b.py）", ("a.py", "b.py")),
-    ("a (after 1)paths: a.py", None),
-)
-def test_paths_may_hold_spaces_and_full_width_signs(
-    written: str, paths: tuple[str, ...] | None
-) -> None:
-    task = plan("x", f"- [x] z\n- [ ] {written}", OPTIONS, 9)[0]
-
-    assert (task.title, task.paths) == ("a", paths or ("a.py",))
 
 
 @looped(
