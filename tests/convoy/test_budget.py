@@ -12,6 +12,7 @@ from convoy.rules.ending import AcceptNothing, AcceptWork
 from convoy.rules.people import BlockTask, DeferTask
 from convoy.rules.plans import estimate
 from convoy.rules.starting import StartTask, moment
+from convoy.views import progress_words
 from convoy.views.reasons import convoy_reasons, plan_waits, waits_for
 from tests.convoy.room import due, refused
 from tests.world.rules import (
@@ -53,19 +54,20 @@ def test_a_task_that_has_spent_its_budget_is_blocked_and_others_start() -> None:
     why = SPENT.format("task", "1.00", "1.25")
     assert owed(rules) == {1: why, 2: ""}
     assert f"it is waiting for a person: {why}" in rules.reasons(1)
+    assert progress_words(rules.convoy, rules.now).endswith(" · $1.25")
     assert rules.ask(START) is not None
 
 
 def test_a_convoy_that_has_spent_its_budget_starts_nothing() -> None:
     nothing = SPENT.format("convoy", "0.00", "0.00")
     assert owed(planned(convoy=0.0)) == {1: nothing, 2: nothing}
-    assert owed(spent(1, 2.0, convoy=2.0)).keys() == {1, 2}
 
     rules = planned(convoy=2.0).started(1).started(2).refused(1, usage=Usage(usd=2.0))
     why = SPENT.format("convoy", "2.00", "2.00")
     assert owed(rules) == {1: why}
     rules.blocked(1, why).refused(2, usage=Usage(usd=0.5))
     assert owed(rules) == {2: why.replace("$2.00 so", "$2.50 so")}
+    assert progress_words(rules.convoy, rules.now).endswith(" · $2.50 of $2.00")
 
 
 def test_an_attempt_may_use_no_more_than_is_left() -> None:

@@ -1,12 +1,8 @@
 """What people are told of a task: what it waits for, and why it is where it is."""
 
-from msgspec.structs import replace
-
 from bot.text.pull_request_texts import task_pull_body
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import TaskNoted
-from convoy.model.records import Budget
-from convoy.views import progress_words
 from convoy.views.reasons import waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -78,14 +74,3 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
     assert "no session slot is free (limit: 1)" in rules.reasons(2)
     rules.accepted(1, sha("a")).offered(1, sha("a"), sha("0")).landed_as(1, sha("a"))
     assert rules.reasons(1) == ("it is merged, tried once", "it landed as aaaaaaaaaa")
-
-
-def test_what_was_spent_stands_beside_the_budget() -> None:
-    known = Rules().planned(spec(1)).convoy
-    task = replace(known.tasks[0], used=replace(known.used, usd=1.5))
-    spent = replace(known, tasks=(task,))
-    limited = replace(spent.settings, budget=Budget(convoy=20))
-
-    assert progress_words(spent, 5).endswith(" · $1.50")
-    words = progress_words(replace(spent, settings=limited), 5)
-    assert words.endswith(" · $1.50 of $20.00")
