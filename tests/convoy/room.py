@@ -2,9 +2,12 @@
 
 from typing import cast
 
+from msgspec.structs import replace
+
 from convoy.answers import Question, Repository
 from convoy.events import Command, Refusal
 from convoy.model import ids
+from convoy.model.state import State, TaskState
 from convoy.owed import Action, Begin, Patience
 from convoy.owed.owed import owed_actions
 from convoy.rules.observed import Observed
@@ -44,6 +47,16 @@ def in_review(*numbers: int, **options: object) -> Rules:
     for number in numbers:
         rules.started(number).accepted(number, sha(str(number)), f"{number}.py")
     return rules
+
+
+def with_task(state: State, number: int, becomes: TaskState) -> State:
+    """Return a state that no story leads to."""
+    convoy = state.convoys[NAME]
+    tasks = tuple(
+        replace(task, state=becomes) if task.number == number else task
+        for task in convoy.tasks
+    )
+    return replace(state, convoys=state.convoys.having(replace(convoy, tasks=tasks)))
 
 
 class _Patches(dict[str, str]):

@@ -53,27 +53,18 @@ def landed_whole() -> Rules:
 
 
 def went_wrong() -> Rules:
+    red = {"cause": "red", "why": "red"}
+    doubt = made(DoubtMerge, candidate=sha("b"), is_red=True, checks=("ci",), why="red")
     rules = Rules().planned(spec(1), spec(2), spec(4, after=(2,)), attempts=2)
-    rules.started(1).do(made(ending.RefuseWork, cause="refused", why="a symlink"))
-    rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
-    rules.do(_red_on("b")).offered(1, sha("d"), sha("0"))
-    rules.do(made(ClearMerge, candidate=sha("d"))).offered(1, sha("c"), sha("0"))
-    rules.started(2).accepted(2, sha("b"))
-    rules.do(
-        FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red"),
-        retries.RetryTask(convoy=NAME, task=1, by="ann"),
-        people.BlockTask(convoy=NAME, task=2, why="no CI"),
-        people_events.ConvoyPaused(convoy=NAME, by="ann"),
-        people_events.ConvoyResumed(convoy=NAME, by="ann"),
+    rules.started(1).refused(1, "refused", why="a symlink")
+    rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0")).do(doubt)
+    rules.offered(1, sha("d"), sha("0")).do(made(ClearMerge, candidate=sha("d")))
+    rules.offered(1, sha("c"), sha("0")).started(2).accepted(2, sha("b"))
+    rules.do(made(FailMerge, candidate=sha("c"), **red)).retried(1)
+    rules.blocked(2, "no CI").do(
+        made(people_events.ConvoyPaused), made(people_events.ConvoyResumed)
     )
     return rules.started(1).lost(1)
-
-
-def _red_on(candidate: str) -> DoubtMerge:
-    checks = ("ci",)
-    return made(
-        DoubtMerge, candidate=sha(candidate), is_red=True, checks=checks, why="red"
-    )
 
 
 def given_up() -> Rules:
@@ -106,40 +97,40 @@ def _planned(attempt: int, *tasks: TaskSpec) -> PlanConvoy:
 def steered() -> Rules:
     """Tell of a convoy in which people have their say at every turn."""
     engines = {name: EngineSpec(type="shell") for name in ("default", "docs")}
-    rules = Rules().planned(
-        spec(1), spec(2), engines=engines, approve="plan", approvals=1
-    )
-    rules.do(
-        made(plans.AddTask, spec=spec(3), by="bea"),
-        made(plans.LinkTask, task=3, on=1, by="bea"),
-        made(AllowPaths, task=3, by="bea", path="CLAUDE.md"),
-        made(plans.AssignTask, task=2, engine="docs", by="bea"),
-        made(people_events.TaskTold, by="bea", text="Keep the names."),
-        made(
-            retries.RaiseThreads,
-            by="bea",
-            text="Say `2`.",
-            threads=(
-                ReviewThread(comment=5, path="a.py", line=2, by="bea", says="0f"),
+    given = {"engines": engines, "approve": "plan", "approvals": 1}
+    thread = ReviewThread(comment=5, path="a.py", line=2, by="bea", says="0f")
+    told, approved = people_events.TaskTold, people_events.TaskApproved
+    out = made(hold_events.WorkTakenOut, gesture="closed", pull=11)
+    rules = (
+        Rules()
+        .planned(spec(1), spec(2), **given)
+        .do(
+            made(plans.AddTask, spec=spec(3), by="bea"),
+            made(plans.LinkTask, task=3, on=1, by="bea"),
+            made(AllowPaths, task=3, by="bea", path="CLAUDE.md"),
+            made(plans.AssignTask, task=2, engine="docs", by="bea"),
+            made(told, by="bea", text="Keep the names."),
+            made(retries.RaiseThreads, by="bea", text="Say `2`.", threads=(thread,)),
+            made(plan_events.ConvoyRanked, priority=0, by="bea"),
+            made(people_events.ApprovePlan),
+            made(
+                plan_events.SettingsTaken,
+                settings=settings(engines=engines, failures=9),
             ),
-        ),
-        made(plan_events.ConvoyRanked, priority=0, by="bea"),
-        made(people_events.ApprovePlan),
-        made(plan_events.SettingsTaken, settings=settings(engines=engines, failures=9)),
-        made(plan_events.TargetRenamed, branch="trunk"),
-        made(hold_events.WorkHeld, task=0, label="brat:hold"),
-        made(hold_events.WorkReleased, task=0),
-        people_events.RepositoryPaused(by="bea"),
-        people_events.RepositoryResumed(by="ann"),
-        RequestIgnored(by="eve", comment=9),
-        RequestIgnored(by="eve", sign="answer:review/10"),
+            made(plan_events.TargetRenamed, branch="trunk"),
+            made(hold_events.WorkHeld, task=0, label="brat:hold"),
+            made(hold_events.WorkReleased, task=0),
+            people_events.RepositoryPaused(by="bea"),
+            people_events.RepositoryResumed(by="ann"),
+            RequestIgnored(by="eve", comment=9),
+            RequestIgnored(by="eve", sign="answer:review/10"),
+        )
     )
     notes, shared = ("Names are kept.",), ("LANG=C",)
-    noted = made(plan_events.TaskNoted, notes=notes, shared=shared)
-    rules.started(1).do(noted)
-    rules.do(
-        people_events.TaskTold(convoy=NAME, task=1, by="bea", text="The short ones."),
-        people_events.TaskHeard(convoy=NAME, task=1, attempt=1, messages=1),
+    rules.started(1).do(
+        made(plan_events.TaskNoted, notes=notes, shared=shared),
+        made(told, by="bea", text="The short ones."),
+        made(people_events.TaskHeard, messages=1),
     )
     rules.accepted(1, sha("a")).do(
         ActionDone(key=ids.key("thread", NAME, 1, 1, 5), number=6),
@@ -150,38 +141,34 @@ def steered() -> Rules:
         made(people.RebaseWork, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"),
         made(hold_events.MergeWithdrawn, by="bea"),
         made(hold_events.MergeRequested, by="bea"),
-        made(hold_events.WorkTakenOut, gesture="closed", pull=11),
-        made(hold_events.WorkTakenBack),
-        made(hold_events.WorkTakenOut, gesture="closed", pull=11),
-        made(hold_events.WorkTakenBack, by="bea"),
+        *(out, made(hold_events.WorkTakenBack)),
+        *(out, made(hold_events.WorkTakenBack, by="bea")),
         ActionDone(key=f"pull:{NAME}/1", number=12),
-        made(people_events.TaskApproved, commit="ccccccc", by="eve"),
+        made(approved, commit="ccccccc", by="eve"),
         made(people_events.ApprovalVoided, by="eve", why="eve may not write"),
-        made(people_events.TaskApproved, commit="ccccccc", by="bea"),
-        made(people_events.TaskApproved, commit="ccccccc", by="cy"),
+        made(approved, commit="ccccccc", by="bea"),
+        made(approved, commit="ccccccc", by="cy"),
     )
     return rules.offered(1, sha("c"), sha("1"))
 
 
 def ended_by_hand() -> Rules:
     """Tell of a convoy whose issue is closed, reopened, closed again and deleted."""
+    closed = made(hold_events.IssueClosed, issue=7)
+    pushed, taken = hold_events.BranchPushed, hold_events.BranchTaken
     rules = Rules().planned(spec(1), spec(2, after=(1,))).started(1)
-    rules.do(
-        made(hold_events.IssueClosed, issue=7), made(hold_events.IssueReopened, issue=7)
-    )
-    rules.accepted(1, sha("a")).do(hold_events.IssueClosed(convoy=NAME, issue=7))
-    rules.do(
-        people_events.ConvoyResumed(convoy=NAME, by="ann"),
+    rules.do(closed, made(hold_events.IssueReopened, issue=7))
+    rules.accepted(1, sha("a")).do(
+        closed,
+        made(people_events.ConvoyResumed),
         hold_events.BaseDeleted(convoy=NAME),
         hold_events.BaseRestored(convoy=NAME),
-        hold_events.BranchPushed(
-            convoy=NAME, commit=sha("b"), files=("a.py",), faults=("No.",)
-        ),
+        made(pushed, commit=sha("b"), files=("a.py",), faults=("No.",)),
         hold_events.BranchReturned(convoy=NAME),
-        hold_events.BranchPushed(convoy=NAME, commit=sha("c")),
-        hold_events.BranchTaken(convoy=NAME, commit=sha("c"), by="ann"),
-        hold_events.BranchPushed(convoy=NAME, commit=sha("d")),
-        hold_events.BranchTaken(convoy=NAME, commit=sha("d"), by="", onto=sha("1")),
+        pushed(convoy=NAME, commit=sha("c")),
+        taken(convoy=NAME, commit=sha("c"), by="ann"),
+        pushed(convoy=NAME, commit=sha("d")),
+        taken(convoy=NAME, commit=sha("d"), by="", onto=sha("1")),
     )
     return rules.do(hold_events.IssueGone(convoy=NAME, issue=7, how="deleted"))
 
@@ -191,27 +178,26 @@ def found_out() -> Rules:
     rules = Rules().planned(spec(1, kind="scout"), spec(2, kind="report", after=(1,)))
     finding = Finding(title="A loop", detail="In it.", paths=("a.py",))
     report = Report(summary="It is slow.", findings=(finding,), open=("Why?",))
-    rules.started(1).do(made(ending.AcceptReport, report=report))
-    rules.started(2)
-    return rules.do(ending.AcceptReport(convoy=NAME, task=2, attempt=1, report=report))
+    for task in (1, 2):
+        rules.started(task).do(made(ending.AcceptReport, task=task, report=report))
+    return rules
 
 
 def reviewed() -> Rules:
     """Tell of work that is looked at twice."""
+    found = made(ending.AcceptReview, task=2, verdict="changes", text="Test it.")
     rules = Rules().planned(spec(1), spec(2, kind="review", on=(1,)))
-    rules.started(1).accepted(1, sha("a")).started(2, sha("a"))
-    rules.do(made(ending.AcceptReview, task=2, verdict="changes", text="Test it."))
+    rules.started(1).accepted(1, sha("a")).started(2, sha("a")).do(found)
     rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
-    rules.do(ending.AcceptReview(convoy=NAME, task=2, attempt=2, verdict="approve"))
+    rules.do(replace(found, attempt=2, verdict="approve", text=""))
     return rules.offered(1, sha("b"), sha("0")).landed_as(1, sha("b"))
 
 
 def tested_first() -> Rules:
     """Tell of tests that are seen red before there is code."""
-    rules = Rules().planned(spec(1, kind="tests"), spec(2, on=(1,)))
-    rules.started(1).do(made(ending.AcceptWork, commit=sha("a"), files=("test_a.py",)))
-    rules.offered(1, sha("a"), sha("0"))
-    rules.do(ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
+    rules = Rules().planned(spec(1, kind="tests"), spec(2, on=(1,))).started(1)
+    rules.accepted_quietly(1, sha("a"), "test_a.py").offered(1, sha("a"), sha("0"))
+    rules.do(made(ProveWork, commit=sha("a")))
     rules.started(2, sha("a")).accepted(2, sha("b")).offered(2, sha("b"), sha("0"))
     return rules.landed_as(2, sha("b"))
 
@@ -222,12 +208,10 @@ def raced() -> Rules:
     rules = Rules().planned(*rivals, spec(3, kind="choice", on=(1, 2)))
     for number, commit in ((1, sha("a")), (2, sha("b"))):
         rules.started(number).accepted_quietly(number, commit)
-        rules.offered(number, commit, sha("0")).do(
-            made(ProveWork, task=number, commit=commit, judged=("ci",), lines=number)
-        )
-    rules.started(3).do(
-        ending.MakeChoice(convoy=NAME, task=3, attempt=1, on=2, text="It is right.")
-    )
+        rules.offered(number, commit, sha("0"))
+        rules.do(made(ProveWork, task=number, commit=commit, lines=number))
+    choice = {"attempt": 1, "on": 2, "text": "It is right."}
+    rules.started(3).do(made(ending.MakeChoice, task=3, **choice))
     return rules.offered(2, sha("b"), sha("0")).landed_as(2, sha("b"))
 
 
@@ -264,28 +248,20 @@ def synced() -> Rules:
     """Tell of a target that moves: it merges, is red twice, and CI never reports."""
     rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
     clean = AttemptSync(convoy=NAME, candidate=sha("b"), base=sha("a"), target=sha("1"))
-    rules.do(clean, LandSync(convoy=NAME, candidate=sha("b"), judged=("ci",)))
+    rules.do(clean, made(LandSync, candidate=sha("b")))
     for candidate in (sha("c"), sha("d")):
         rules.do(
             replace(clean, candidate=candidate, base=sha("b"), target=sha("2")),
-            FailSync(convoy=NAME, candidate=candidate, target=sha("2"), why="red"),
+            made(FailSync, candidate=candidate, target=sha("2"), why="red"),
         )
     rules.started(3, sha("e")).accepted(3, sha("f"))
-    whole = AttemptMerge(
-        convoy=NAME,
-        task=3,
-        candidate=sha("7"),
-        base=sha("b"),
-        work=sha("f"),
-        target=sha("2"),
-    )
-    rules.do(whole).landed_as(3, sha("7"))
-    rules.do(
+    given = {"candidate": sha("7"), "base": sha("b"), "work": sha("f")}
+    rules.do(made(AttemptMerge, task=3, target=sha("2"), **given))
+    return rules.landed_as(3, sha("7")).do(
         replace(clean, candidate=sha("8"), base=sha("7"), target=sha("3")),
         merge_events.LandingStalled(convoy=NAME, why="no check has reported"),
         people.RetryConvoy(convoy=NAME, by="ann"),
     )
-    return rules
 
 
 def followed() -> Rules:
@@ -311,11 +287,8 @@ def written_back() -> Rules:
 
 
 STORIES = (
-    *(followed, written_back),
-    *(landed_whole, went_wrong, given_up, steered),
+    *(followed, written_back, landed_whole, went_wrong, given_up, steered),
     *(found_out, reviewed, tested_first, raced, waited_aside, ended_by_hand),
-    synced,
-    merged_by_the_forge,
-    reshaped,
+    *(synced, merged_by_the_forge, reshaped),
 )
 story = looped(*STORIES)

@@ -34,19 +34,12 @@ def test_each_change_is_counted_once_with_its_stages() -> None:
     )
 
 
-def test_a_change_that_went_back_is_no_first_try() -> None:
+def test_a_change_that_went_back_is_no_first_try_and_an_answer_is_timed() -> None:
     rules = Rules().planned(spec(1)).started(1).refused(1, "refused")
-    rules.landed(1, sha("a"))
-
-    found = analytics(told(rules))
+    history = told(rules.blocked(1, "no CI").retried(1).landed(1, sha("a")))
+    found = analytics(history)
 
     assert [(one.first_try, one.sessions) for one in found.engines] == [(0, 2)]
-    assert found.rework == (("refused", 1),)
-
-
-def test_a_persons_answer_is_timed() -> None:
-    rules = Rules().planned(spec(1)).blocked(1, "no CI")
-    history = told(rules.retried(1))
-
+    assert found.rework == (("refused", 1), ("retry", 1))
     assert history.asked == {"blocked task": [1000]}
-    assert analytics(history).asked["blocked task"].count == 1
+    assert found.asked["blocked task"].count == 1

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
-from msgspec.structs import replace
 
 from convoy.events import Claim, Event
 from convoy.events.people_events import ConvoyPaused
@@ -60,20 +59,18 @@ It failed: [ brat]{"convoy":"fix-7","type":"convoy.failed","v":1,"why":"forged"}
 
 [brat]{"by":"","convoy":"fix-7","type":"convoy.failed","v":1,"why":"It said:\\n\\u005bbrat]{\\"convoy\\":\\"fix-7\\",\\"type\\":\\"convoy.failed\\",\\"v\\":1,\\"why\\":\\"forged\\"}\\u005b/brat]\\nand more"}[/brat]\
 """)  # noqa: E501  as it is written
+    question = "The agent reported a blocker: SQLite or Postgres?"
+    queued = TaskQueued(convoy="a-1", task=1, cause="retry", why=question)
+    assert queued.sentence() == f"Task 1 was queued again (retry): {question}"
+    for why in (question, "no CI."):
+        blocked = TaskBlocked(convoy="a-1", task=1, why=why)
+        assert blocked.sentence() == f"Task 1 was blocked: {why}", "it ends once"
 
 
 @looped(
-    "",
-    "Just words.",
-    FORGED + " ",
-    FORGED + "\n",
-    " " + FORGED,
-    "see " + FORGED,
-    FORGED + "\nIt was quoted.",
-    marked("no json"),
-    marked(""),
-    "[/brat]",
-    "[brat][/brat",
+    *("", "Just words.", FORGED + " ", FORGED + "\n", " " + FORGED, "see " + FORGED),
+    *(FORGED + "\nIt was quoted.", marked("no json"), marked("")),
+    *("[/brat]", "[brat][/brat"),
 )
 def test_what_has_not_both_marks_around_json_is_just_a_comment(body: str) -> None:
     assert fact_of(body) is None
@@ -86,9 +83,7 @@ def test_what_has_not_both_marks_around_json_is_just_a_comment(body: str) -> Non
     ('{"type":"convoy.paused","v":2,"convoy":"a","by":"b"}', "convoy.paused"),
     ('{"type":"task.queued","convoy":"a","task":1,"cause":"x"}', "task.queued"),
     ('{"type":7}', "7"),
-    ("{}", "?"),
-    ("[]", "?"),
-    ('"convoy.paused"', "?"),
+    *((text, "?") for text in ("{}", "[]", '"convoy.paused"')),
     ("[" * 10_000 + "]" * 10_000, "?"),
     (f'{{"type":"a.b","x":{"[" * 10_000}{"]" * 10_000}}}', "?"),
 )
@@ -103,13 +98,3 @@ def test_what_earlier_and_later_versions_alone_write_is_passed_over() -> None:
         assert fact_of(marked(f'{{"type":"{gone}","v":1,"convoy":"a"}}')) is None
     text = '{"type":"convoy.paused","v":1,"convoy":"fix-7","by":"ann","note":[1]}'
     assert fact_of(marked(text)) == PAUSED
-
-
-def test_a_sentence_about_a_question_ends_once() -> None:
-    why = "The agent reported a blocker: SQLite or Postgres?"
-    queued = TaskQueued(convoy="a-1", task=1, cause="retry", why=why)
-    blocked = TaskBlocked(convoy="a-1", task=1, why=why)
-
-    assert queued.sentence() == f"Task 1 was queued again (retry): {why}"
-    assert blocked.sentence() == f"Task 1 was blocked: {why}"
-    assert replace(blocked, why="no CI.").sentence() == "Task 1 was blocked: no CI."

@@ -73,21 +73,15 @@ def test_a_message_made_to_be_slow_is_read_in_one_pass(first: str, piece: str) -
     ([f"fix: {'x' * 100}"], "The task"),
     ([], "The task"),
 )
-def test_a_squash_takes_over_the_subject_that_a_project_would_write(
+def test_a_squash_takes_the_projects_subject_and_the_sessions_own_sign_off(
     said: list[str], subject: str
 ) -> None:
-    whole = squashed("The task\n\nBrat-Task: a\n", said)
+    task, signed = "The task\n\nBrat-Task: a\n", "Signed-off-by: Ann <a@b.c>"
 
-    assert whole == f"{subject}\n\nBrat-Task: a\n"
-
-
-def test_a_squash_keeps_the_sessions_own_sign_off_and_no_other() -> None:
-    said = [f"feat: b\n\nSigned-off-by: Ann <a@b.c>\n{SIGNED_OFF}\n", "more"]
-
-    whole = squashed("The task\n\nBrat-Task: a\n", said)
-
-    assert whole == f"feat: b\n\nBrat-Task: a\n{SIGNED_OFF}\n"
-    assert "Signed-off-by" not in squashed("x\n", ["y\n\nSigned-off-by: Ann <a@b.c>"])
+    assert squashed(task, said) == f"{subject}\n\nBrat-Task: a\n"
+    own = [*said, f"More.\n\n{signed}\n{SIGNED_OFF}\n", "more"]
+    assert squashed(task, own) == f"{subject}\n\nBrat-Task: a\n{SIGNED_OFF}\n"
+    assert "Signed-off-by" not in squashed("x\n", [f"y\n\n{signed}"])
 
 
 @given(st.lists(st.sampled_from(PIECES)))

@@ -4,36 +4,45 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from convoy.events import Command
 from convoy.events.forge_actions import ActionDone, Answer
 from convoy.events.leases import StartBot
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
 from convoy.events.plan_events import SettingsTaken
+from convoy.events.task_events import ConvoyFailed
 from convoy.kinds.rivals import RIVALS_MOST
 from convoy.model import ids
 from convoy.model.records import EngineSpec, TaskSpec
-from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
-from convoy.rules.landing import FailMerge
+from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.retries import RetryTask
 from convoy.rules.starting import StartTask
-from tests.convoy.room import refused, why
+from tests.convoy.room import refused, why, with_task
 from tests.world.cases import looped
-from tests.world.rules import ACTOR, NAME, Rules, made, requested, settings, sha, spec
+from tests.world.rules import (
+    ACTOR,
+    NAME,
+    Rules,
+    made,
+    requested,
+    settings,
+    sha,
+    spec,
+    startable,
+)
 
 
 def start(number: int) -> StartTask:
     return made(StartTask, task=number, session="ab" * 16, now=0)
 
 
-def lost(number: int, attempt: int) -> LoseSession:
-    return made(LoseSession, task=number, attempt=attempt, cause="lost", why="it died")
-
-
 def test_a_task_starts_only_when_all_it_needs_is_merged() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
+    dropped = with_task(rules.state, 1, "dropped").convoys[NAME]
 
     assert "waits for task 1 (queued)" in why(rules.ask(start(2)))
+    assert not startable(dropped, rules.task(2))
     rules.landed(1, sha("a")).do(ConvoyPaused(convoy=NAME, by="ann"))
     assert "paused" in why(rules.ask(start(2)))
     rules.do(ConvoyResumed(convoy=NAME, by="ann"))
@@ -100,112 +109,85 @@ def test_a_plan_that_could_not_end_is_refused(
 ) -> None:
     rules = Rules().do(requested(title="t", text=""))
     plan = PlanConvoy(convoy=NAME, planner="test", tasks=tuple(tasks))
-
     assert said in why(rules.ask(plan))
 
-
-def test_tests_that_no_ci_would_see_red_are_no_plan() -> None:
-    rules = Rules().do(requested(settings=settings(require_ci=False)))
-    plan = PlanConvoy(convoy=NAME, planner="test", tasks=(TESTS, CODE))
-
+    unjudged = Rules().do(requested(settings=settings(require_ci=False)))
     told = "task 1 needs a red CI run first, but require_ci is off"
-    assert told in why(rules.ask(plan))
+    assert told in why(unjudged.ask(replace(plan, tasks=(TESTS, CODE))))
 
 
-def test_an_issue_has_one_live_convoy_at_a_time() -> None:
+def test_an_issue_has_one_live_convoy_at_a_time_and_a_name_is_taken_for_ever() -> None:
     rules = Rules().planned(spec(1))
     again = requested(convoy=f"{NAME}-2", title="t", text="")
 
     assert "not finished" in why(rules.ask(again))
     rules.failed("cancelled")
-
+    assert "already exists" in why(rules.ask(requested(issue=8)))
+    assert "is failed" in refused(rules, made(ConvoyFailed)), "an end is an end"
     assert rules.ask(again) is None
 
 
-def test_a_lost_attempt_is_tried_again_until_the_attempts_are_spent() -> None:
+def test_a_lost_attempt_is_tried_again_until_all_are_spent_and_if_asked() -> None:
     rules = Rules().planned(spec(1), attempts=2)
 
-    rules.started(1).do(lost(1, 1))
+    rules.started(1).lost(1)
     assert (rules.task(1).state, rules.task(1).notes) == ("queued", ("it died",))
     rules.started(1)
     assert rules.task(1).notes == ("it died",), "it is told so"
-    rules.do(lost(1, 2))
-
-    assert rules.task(1).state == "blocked"
-    assert rules.task(1).why == "it died (after 2 attempts)"
-
-
-def test_how_often_a_task_was_tried_is_said_before_a_log() -> None:
-    rules = Rules().planned(spec(1), attempts=1).started(1)
-    rules.do(made(LoseSession, cause="lost", why="it died: x\n\na log\nof it"))
-
-    assert rules.task(1).why == "it died: x (after 1 attempt)\n\na log\nof it"
-
-
-def test_an_outage_costs_no_attempt() -> None:
-    rules = Rules().planned(spec(1), attempts=1)
-    rules.started(1).do(made(LoseSession, cause="outage", why="rate limit")).started(1)
-
-    assert (rules.task(1).started, rules.task(1).spent) == (2, 1)
-
-
-def test_a_person_can_have_a_blocked_task_tried_again() -> None:
-    rules = Rules().planned(spec(1), attempts=1).started(1).do(lost(1, 1))
-    stopped = rules.task(1).why
+    rules.lost(1, "it died: x\n\na log\nof it")
+    stopped = "it died: x (after 2 attempts)\n\na log\nof it"
+    assert (rules.task(1).state, rules.task(1).why) == ("blocked", stopped)
 
     rules.retried(1)
-    assert rules.task(1).notes == (stopped,)
+    assert rules.task(1).notes[-1] == stopped
     rules.started(1)
+    assert (rules.task(1).state, rules.task(1).started) == ("running", 3)
 
-    assert (rules.task(1).state, rules.task(1).started) == ("running", 2)
 
-
-def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
-    rules = Rules().planned(spec(1), spec(2, after=(1,)))
+def test_what_a_person_cannot_do_to_a_task_says_why() -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3)).landed(3, sha("a"))
     rules.dropped(1)
-    refused = why(rules.ask(RetryTask(convoy=NAME, task=2, by="ann")))
-    none_such = why(rules.ask(DropTask(convoy=NAME, task=9, why="no")))
 
-    assert refused == "task 2 needs task 1, which was dropped: drop task 2 too"
-    assert none_such == f"{NAME} has no task 9"
-
-
-def test_what_cannot_be_stopped_says_why() -> None:
-    rules = Rules().planned(spec(1)).landed(1, sha("a"))
-
-    for number, told in ((1, "task 1 is already merged"), (9, "has no task 9")):
-        assert told in why(rules.ask(made(BlockTask, task=number, why="stop")))
+    for command, told in (
+        (
+            made(RetryTask, task=2),
+            "task 2 needs task 1, which was dropped: drop task 2",
+        ),
+        (made(BlockTask, task=3), "task 3 is already merged"),
+        (made(BlockTask, task=9), "has no task 9"),
+        (made(DropTask, task=9), f"{NAME} has no task 9"),
+    ):
+        assert told in refused(rules, command)
 
 
 def test_a_superseded_attempt_hands_nothing_in() -> None:
-    rules = Rules().planned(spec(1)).started(1).do(lost(1, 1)).started(1)
-    late = made(AcceptWork, commit=sha("a"), files=())
+    rules = Rules().planned(spec(1)).started(1).lost(1).started(1)
+    late = made(AcceptWork, commit=sha("a"))
 
-    assert "not the current one" in why(rules.ask(late))
+    assert "not the current one" in refused(rules, late)
     again = replace(late, attempt=2)
-    assert "needs-review, not running" in why(rules.do(again).ask(again))
-
-
-def test_red_work_goes_back_with_what_ci_said() -> None:
-    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    rules.offered(1, sha("c"), sha("0"))
-
-    rules.do(made(FailMerge, candidate=sha("c"), cause="red", why="CI is red"))
-
-    task = rules.task(1)
-    assert (task.state, task.cause, task.candidate) == ("queued", "red", None)
-    assert task.pull == 11, "its pull request stays"
+    assert "needs-review, not running" in refused(rules.do(again), again)
 
 
 def test_an_action_is_noted_done_once_and_a_bot_starts_once() -> None:
-    rules = Rules().planned(spec(1))
     done = ActionDone(key=f"comment:{NAME}", number=5)
-
-    rules.do(done)
+    rules = Rules().planned(spec(1)).do(done)
 
     assert rules.convoy.comment == 5
-    assert "not an open action" in why(rules.ask(done))
-    assert "already" in why(rules.ask(StartBot(actor=ACTOR.hex(), version="0")))
+    assert "not an open action" in refused(rules, done)
+    assert "already" in refused(rules, StartBot(actor=ACTOR.hex(), version="0"))
+
+
+def test_a_late_note_of_a_dispatch_is_not_for_the_next_attempt() -> None:
+    rules = Rules().planned(spec(1)).do(start(1))
+    begun = rules.task(1).begun_at
+    rules.lost(1).do(start(1), ActionDone(key=f"dispatch:{NAME}/1/1", number=5))
+    assert rules.task(1).begun_at == begun, "since its first attempt"
+
+    attempt = rules.attempt(1)
+    assert (attempt.number, attempt.run) == (2, None)
+    never = ActionDone(key="dispatch:of-nothing", number=5)  # nor was it announced
+    assert never.change(rules.state) == rules.state
 
 
 def test_a_changed_configuration_counts_but_for_what_is_frozen() -> None:
@@ -221,25 +203,68 @@ def test_a_changed_configuration_counts_but_for_what_is_frozen() -> None:
     assert rules.ask(SettingsTaken(convoy=NAME, settings=now)) is not None
 
 
-def test_two_hasty_failures_alike_stop_a_task_and_other_two_do_not() -> None:
-    def after(*ends: tuple[str, int]) -> str:
-        rules = Rules().planned(spec(1), attempts=5)
-        for cause, seconds in ends:
-            attempt = rules.started(1).task(1).started
-            now = rules.now + seconds * 1000
-            failed = {"attempt": attempt, "cause": "failed", "why": cause, "now": now}
-            rules.do(made(RefuseWork, **failed))
-        return f"{rules.task(1).state}: {rules.task(1).why}"
+HASTY = "blocked: two attempts failed in the same way within seconds: "
 
-    assert after(("no", 2), ("no", 2)) == (
-        "blocked: two attempts failed in the same way within seconds: no"
+
+@looped(
+    (("no", 2), ("no", 2), f"{HASTY}no"),
+    (("00:09:01 no 77a", 2), ("00:09:12 no 3f2b", 2), f"{HASTY}00:09:12 no 3f2b"),
+    (("no", 2), ("other", 2), "queued: other"),
+    (("no", 2), ("no", 200), "queued: no"),
+)
+def test_two_hasty_failures_alike_stop_a_task_and_other_two_do_not(
+    first: tuple[str, int], second: tuple[str, int], told: str
+) -> None:
+    rules = Rules().planned(spec(1), attempts=5)
+    for said, seconds in (first, second):
+        rules.started(1).refused(1, why=said, now=rules.now + seconds * 1000)
+
+    assert f"{rules.task(1).state}: {rules.task(1).why}" == told
+
+
+# --- a task that is given up while its session runs: the session still has to end -----
+
+
+GIVEN_UP = (
+    ConvoyFailed(convoy=NAME, why="cancelled by ann"),
+    DropTask(convoy=NAME, task=1, why="not wanted"),
+    BlockTask(convoy=NAME, task=1, why="no disk"),
+)
+FIRST: dict[str, Any] = {"convoy": NAME, "task": 1, "attempt": 1}
+ENDS = (
+    AcceptWork(**FIRST, commit=sha("a"), base=sha("0"), files=()),
+    AcceptNothing(**FIRST),
+    RefuseWork(**FIRST, cause="refused", why="a symlink"),
+    LoseSession(**FIRST, cause="lost", why="it died"),
+)
+
+
+@looped(*ENDS)
+@looped(*GIVEN_UP)
+def test_what_is_given_up_while_it_runs_ends_without_a_trace(
+    give_up: Command, end: Command
+) -> None:
+    rules = Rules().planned(spec(1, needs=("port:80",)), spec(2)).started(1)
+    rules.do(give_up)
+    given_up = rules.task(1)
+    assert list(rules.state.running()) == [(rules.convoy, given_up)]
+    assert rules.state.leases, "its session still holds it"
+
+    rules.do(end)
+
+    assert rules.task(1) == replace(
+        given_up, attempt=None, worked_ms=rules.task(1).worked_ms
     )
-    late = (
-        "blocked: two attempts failed in the same way within seconds: 00:09:12 no 3f2b"
-    )
-    assert after(("00:09:01 no 77a", 2), ("00:09:12 no 3f2b", 2)) == late
-    assert after(("no", 2), ("other", 2)) == "queued: other"
-    assert after(("no", 2), ("no", 200)) == "queued: no"
+    assert not rules.state.leases
+    assert "not running" in why(rules.ask(end))
+
+
+def test_the_next_attempt_waits_for_the_end_of_the_one_before() -> None:
+    rules = Rules().planned(spec(1)).started(1).do(GIVEN_UP[2]).retried(1)
+
+    assert "waits for its previous session to end" in refused(rules, start(1))
+    assert rules.do(ENDS[3]).task(1).state == "queued"
+    assert rules.ask(start(1)) is None
 
 
 # --- whatever people say is answered once ---------------------------------------------

@@ -1,7 +1,7 @@
 from inline_snapshot import snapshot
 
 from convoy.gate import ci_files
-from convoy.text.project_tests import Proposal, propose_ci
+from convoy.text.project_tests import propose_ci
 from tests.world.cases import looped
 from tests.world.patience import LINEAR, growth
 
@@ -17,26 +17,22 @@ EVERYTHING = {
 }
 
 
-def proposed(files: dict[str, str]) -> Proposal | None:
-    return propose_ci(files.keys(), files.get)
-
-
 def command(files: dict[str, str]) -> str | None:
-    found = proposed(files)
+    found = propose_ci(files.keys(), files.get)
     return found.command if found else None
 
 
 def test_the_order_is_the_one_that_is_written_down() -> None:
     files = dict(EVERYTHING)
-    found: list[Proposal] = []
+    found: list[str] = []
 
     for name in EVERYTHING:
-        proposal = proposed(files)
+        proposal = propose_ci(files.keys(), files.get)
         assert proposal is not None
-        found.append(proposal)
+        found.append(f"{proposal.command}: {proposal.why}")
         del files[name]
 
-    assert [f"{each.command}: {each.why}" for each in found] == snapshot(
+    assert found == snapshot(
         [
             "make test: Makefile has a target named test",
             "python -m pytest -q: pytest.ini exists",
@@ -49,7 +45,7 @@ def test_the_order_is_the_one_that_is_written_down() -> None:
             "gradle check: build.gradle.kts exists",
         ]
     )
-    assert proposed(files) is None
+    assert command(files) is None
     unread = ["Makefile", "package.json", "pyproject.toml", "setup.cfg", "tox.ini"]
     assert propose_ci(unread, lambda _name: None) is None
 
@@ -119,9 +115,9 @@ def test_a_file_that_ci_reads_is_told_from_others(path: str) -> None:
 
 def test_a_checkout_made_to_be_slow_is_looked_at_in_one_pass() -> None:
     def read(pieces: int) -> None:
-        proposed({"Makefile": "a" + " " * pieces})
-        proposed({"test/" * pieces: ""})
+        command({"Makefile": "a" + " " * pieces})
+        command({"test/" * pieces: ""})
 
     assert growth(read, 2_000) < LINEAR
-    assert proposed({"a/tests/b/test_x.py": ""}) is not None
-    assert proposed({"a/b/test_x.py": ""}) is None
+    assert command({"a/tests/b/test_x.py": ""}) is not None
+    assert command({"a/b/test_x.py": ""}) is None

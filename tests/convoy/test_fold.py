@@ -32,7 +32,6 @@ def test_only_a_bots_events_count_from_its_start_on() -> None:
     paused = comment(PAUSED, STRANGER, 5_000_001)
 
     assert fold(state, "c", [comment(PAUSED, STRANGER)]).convoys == state.convoys
-    assert fold(state, "c", [comment(PAUSED)]).convoys[NAME].state == "paused"
     early = fold(state, "c", [paused, started])
     late = fold(state, "c", [started, paused])
 
@@ -41,32 +40,21 @@ def test_only_a_bots_events_count_from_its_start_on() -> None:
 
 
 def test_an_event_that_was_logged_again_counts_once() -> None:
-    state = Rules().planned(spec(1)).state
-    paused = comment(PAUSED)
+    state, paused = Rules().planned(spec(1)).state, comment(PAUSED)
     resumed = comment(ConvoyResumed(convoy=NAME, by="ann"), at=5_000_001)
 
+    assert fold(state, "c", [paused]).convoys[NAME].state == "paused"
     read = fold(state, "c", [paused, resumed])
-
     assert read.convoys[NAME].state == "active"
     assert fold(read, "d", [paused]).convoys == read.convoys
     assert fold(read, "d", [resumed, paused]).moment.at == read.moment.at
 
 
-def test_a_bots_event_counts_in_a_commit_of_that_bot() -> None:
-    state = Rules().planned(spec(1)).state
-    paused = comment(PAUSED)
-    newer = said('\n[brat]{"type":"convoy.frozen","v":1}[/brat]', at=5_000_001)
-
-    elsewhere = fold(state, "c", [paused, newer], by=STRANGER)
-
-    assert (elsewhere.convoys, elsewhere.unknown) == (state.convoys, ())
-    for by in (ACTOR, None):  # None: the commit does not say
-        assert fold(state, "c", [paused], by=by).convoys[NAME].state == "paused"
-
-
 def test_claims_words_and_what_is_of_nothing_here_change_nothing() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-    state, issue = rules.state, ids.issue_of(NAME, 1)
+    rules = Rules().planned(spec(1))
+    before = len(rules.facts)
+    state, issue = rules.started(1).state, ids.issue_of(NAME, 1)
+    assert rules.attempt(1).log == f"{before:040d}", "the commit of the hand-off"
     claim = SessionSpawned(convoy=NAME, task=1, attempt=1)
     nothing = [
         *(comment(claim, ACTOR), comment(claim, STRANGER)),
@@ -86,15 +74,10 @@ def test_what_a_newer_bot_wrote_is_collected_and_what_others_wrote_is_not() -> N
     newer = '\n[brat]{"type":"convoy.frozen","v":1,"convoy":"fix-7"}[/brat]'
     deep = f"\n[brat]{'[' * 10_000}[/brat]"
     events = [said(newer, STRANGER), said(newer), said(deep)]
-
     assert fold(state, "c", events).unknown == ("convoy.frozen", "?")
 
-
-def test_the_fold_notes_the_commit_that_carries_a_hand_off() -> None:
-    rules = Rules().planned(spec(1))
-    before = len(rules.facts)
-    rules.started(1)
-
-    attempt = rules.attempt(1)
-
-    assert attempt.log == f"{before:040d}"
+    paused = comment(PAUSED)
+    elsewhere = fold(state, "c", [paused, said(newer, at=5_000_001)], by=STRANGER)
+    assert (elsewhere.convoys, elsewhere.unknown) == (state.convoys, ())
+    for by in (ACTOR, None):  # None: the commit does not say
+        assert fold(state, "c", [paused], by=by).convoys[NAME].state == "paused"

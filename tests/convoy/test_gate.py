@@ -26,17 +26,13 @@ def why(*changes: PathChange, gate: Gate = GATE, size: int = 1) -> tuple[str, ..
     return refusals(changes, size, gate, LIMITS)
 
 
-def test_an_ordinary_patch_is_let_through() -> None:
+def test_an_ordinary_patch_is_let_through_and_one_too_large_is_told_twice() -> None:
     unusual = ("a b", "größe/ß.txt", "…", ".gitignore", "x.git/y")
     new = PathChange("b.sh", "000000", "100755")
-
     assert why(edited("src/a.py"), new, *map(edited, unusual)) == ()
     assert all(map(is_safe, unusual))
 
-
-def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
     changes = [edited(f"{n}.txt") for n in range(301)]
-
     assert why(*changes, size=2_000_001) == (
         "The patch changes 301 files; the limit is 300.",
         "The patch is 2000001 bytes; the limit is 2000000.",
@@ -65,17 +61,6 @@ def test_only_allowed_paths_may_be_touched_when_there_are_any() -> None:
     )
 
 
-def test_links_and_submodules_may_go_but_not_come() -> None:
-    assert (
-        why(PathChange("a", "120000", "000000"), PathChange("b", "160000", "000000"))
-        == ()
-    )
-    assert why(edited("a", "120000"), PathChange("b", "000000", "160000")) == (
-        "The patch adds or changes a symbolic link: a.",
-        "The patch adds or changes a submodule: b.",
-    )
-
-
 @looped(
     ("docs/v", "manual/v", "1", True),
     ("docs/v", "docs/w", "1", True),
@@ -83,15 +68,18 @@ def test_links_and_submodules_may_go_but_not_come() -> None:
     ("docs/v", "v", "1", False),
     ("docs/v", "manual/v", "2", False),
 )
-def test_a_link_may_move_but_neither_up_nor_with_another_target(
+def test_links_and_submodules_may_go_but_not_come_and_a_link_may_move(
     *, old: str, new: str, target: str, may: bool
 ) -> None:
+    """Neither up nor with another target."""
     gone = PathChange(old, "120000", "000000", "1")
     came = PathChange(new, "000000", "120000", "", target)
 
     said = f"The patch adds or changes a symbolic link: {new}."
     assert why(gone, came) == (() if may else (said,))
-    assert why(came) == (f"The patch adds or changes a symbolic link: {new}.",)
+    assert why(gone, PathChange("b", "160000", "000000")) == ()
+    submodule = "The patch adds or changes a submodule: b."
+    assert why(came, PathChange("b", "000000", "160000")) == (said, submodule)
     assert why(PathChange(old, "120000", "120000", "1"))
 
 
@@ -112,22 +100,22 @@ def test_a_path_of_many_folders_is_looked_at_in_one_pass() -> None:
 
 
 def test_what_git_says_is_read_back_whole(tmp_path: Path) -> None:
+    def tree() -> str:
+        git("add", "-A", cwd=tmp_path)
+        return git("write-tree", cwd=tmp_path).decode().strip()
+
     git("init", "-q", "-b", "main", cwd=tmp_path)
-    (tmp_path / "old").write_text("x")
-    (tmp_path / "same").write_text("y")
-    git("add", "-A", cwd=tmp_path)
-    before = git("write-tree", cwd=tmp_path).decode().strip()
+    for name in ("old", "same"):
+        (tmp_path / name).write_text(name)
+    before = tree()
     (tmp_path / "old").unlink()
     (tmp_path / "same").chmod(0o755)
-    (tmp_path / "two\nlines\tä").write_text("z")
+    for odd in ("two\nlines\tä", os.fsdecode(b"\xff")):
+        (tmp_path / odd).write_text("z")
     (tmp_path / "link").symlink_to("/etc/passwd")
-    (tmp_path / os.fsdecode(b"\xff")).write_text("z")
-    git("add", "-A", cwd=tmp_path)
-    after = git("write-tree", cwd=tmp_path).decode().strip()
 
-    raw = git(
-        "diff-tree", "-r", "--raw", "-z", "--no-renames", before, after, cwd=tmp_path
-    )
+    args = ("diff-tree", "-r", "--raw", "-z", "--no-renames", before, tree())
+    raw = git(*args, cwd=tmp_path)
 
     target = git("hash-object", "--stdin", cwd=tmp_path, stdin=b"/etc/passwd")
     assert {(c.path, c.mode_before, c.mode_after, c.link) for c in parse_raw(raw)} == {
@@ -140,18 +128,15 @@ def test_what_git_says_is_read_back_whole(tmp_path: Path) -> None:
     assert parse_raw(b"") == ()
 
 
-@looped(b"x", b":100644\0a\0", b"\0", b":x\0a\0b\0")
-def test_what_git_would_not_say_is_no_list_of_changes(raw: bytes) -> None:
-    with pytest.raises(ValueError, match="changed file"):
-        parse_raw(raw)
-
-
 @given(st.binary())
 def test_any_bytes_are_a_list_or_a_value_error(raw: bytes) -> None:
     try:
         parse_raw(raw)
     except ValueError as error:
         assert str(error)  # noqa: PT017  both ends are right
+    for unsaid in (b"x", b":100644\0a\0", b"\0", b":x\0a\0b\0"):
+        with pytest.raises(ValueError, match="changed file"):
+            parse_raw(unsaid)
 
 
 @pytest.fixture(scope="module")
@@ -197,29 +182,18 @@ def test_patterns_mean_what_they_mean_to_git(
 
 
 @looped(
-    "AGENTS.md",
-    "docs/claude.md",
-    ".mcp.json",
-    ".claude/hooks/x.sh",
-    "packages/a/.claude/skills/b/SKILL.md",
-    "CLAUDE.local.md",
-    "src/AGENTS.override.md",
-    "src/.agents/skills/b/SKILL.md",
-    "src/.github/copilot-instructions.md",
-    "opencode.jsonc",
-    "docs/CONTEXT.md",
-    *("AGENT.md", "CODEX.md"),
-    ".continuerules",
-    ".env",
+    *("AGENTS.md", "docs/claude.md", ".mcp.json", ".claude/hooks/x.sh", "AGENT.md"),
+    *("packages/a/.claude/skills/b/SKILL.md", "CLAUDE.local.md", "CODEX.md", ".env"),
+    *("src/AGENTS.override.md", "src/.agents/skills/b/SKILL.md", ".continuerules"),
+    *("src/.github/copilot-instructions.md", "opencode.jsonc", "docs/CONTEXT.md"),
     ".husky/pre-push",
 )
 def test_what_instructs_the_next_agent_is_protected_unless_it_is_let_go(
     path: str,
 ) -> None:
-    change = PathChange(path, "000000", "100644")
-    usual = load("", source="c").settings()
+    new = PathChange(path, "000000", "100644")
     lenient = load("[gate]\ninstructions = true\n", source="c").settings()
 
-    (why,) = refusals([change], 10, usual.gate, usual.limits)
-    assert why == f"The patch changes a protected path: {path}."
-    assert refusals([change], 10, lenient.gate, lenient.limits) == ()
+    assert why(new) == (f"The patch changes a protected path: {path}.",)
+    assert why(new, gate=lenient.gate) == ()
+    assert load("", source="c").settings().gate == GATE

@@ -50,11 +50,8 @@ def fields_of(body: str) -> dict[str, object]:
 def holds(now: object, then: object, within: str = "") -> bool:
     """Whether a value is the old one, but for fields that have come or gone since."""
     if isinstance(now, dict) and isinstance(then, dict):
-        return all(
-            name in now and holds(now[name], then[name], name)
-            for name in then
-            if (within, name) not in UNREAD
-        )
+        kept = [name for name in then if (within, name) not in UNREAD]
+        return all(name in now and holds(now[name], then[name], name) for name in kept)
     if isinstance(now, list) and isinstance(then, list):
         pairs = zip(now, then, strict=False)
         return len(now) == len(then) and all(holds(a, b, within) for a, b in pairs)

@@ -6,10 +6,10 @@ from convoy.kinds import half_done
 from convoy.model import ids
 from convoy.model.records import Cause
 from convoy.owed import Begin
-from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
+from convoy.rules.ending import LoseSession, RefuseWork
 from convoy.rules.landing import FailMerge, ProveWork
 from convoy.rules.starting import StartTask
-from tests.convoy.room import due, refused
+from tests.convoy.room import due, in_review, refused
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -34,10 +34,6 @@ def base(rules: Rules, refs: dict[str, str] = KEPT) -> str:
     return next(each.base for each in begun if isinstance(each, Begin))
 
 
-def handed(rules: Rules) -> TaskStarted:
-    return rules.noted(TaskStarted)[-1]
-
-
 def test_of_several_in_a_row_the_newest_counts_and_all_is_measured_from_the_first() -> (
     None
 ):
@@ -45,12 +41,12 @@ def test_of_several_in_a_row_the_newest_counts_and_all_is_measured_from_the_firs
     rules.started(1, sha("1")).do(lost(2, sha("2")))
 
     assert base(rules) == sha("2")
-    told = handed(rules.started(1, sha("2")))
+    told = rules.started(1, sha("2")).noted(TaskStarted)[-1]
     assert (told.base, told.root, told.salvaged) == (sha("2"), sha("0"), 2)
 
     rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
     assert base(rules, {f"refs/heads/{TIP}": sha("0")}) == sha("0"), "it is not kept"
-    assert handed(rules.started(1)).salvaged == 0
+    assert rules.started(1).noted(TaskStarted)[-1].salvaged == 0
 
 
 @looped(
@@ -65,29 +61,22 @@ def test_what_an_attempt_could_not_try_is_there_for_the_next_else_that_starts_af
     rules.started(1, sha("1")).do(end)
 
     assert base(rules) == found
-    assert handed(rules.started(1, found)).salvaged == int(found == sha("1"))
-
-
-def failed(candidate: str, cause: Cause) -> FailMerge:
-    return FailMerge(convoy=NAME, task=1, candidate=candidate, cause=cause, why="red")
-
-
-def prove(rules: Rules, tests: str) -> None:
-    attempt = rules.task(1).started
-    work = made(AcceptWork, attempt=attempt, commit=tests, files=("t",))
-    rules.do(work).offered(1, tests, sha("0"))
-    rules.do(ProveWork(convoy=NAME, task=1, commit=tests, judged=("ci",)))
+    told = rules.started(1, found).noted(TaskStarted)[-1]
+    assert told.salvaged == int(found == sha("1"))
 
 
 def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
+    def prove(tests: str) -> None:
+        rules.started(1).accepted_quietly(1, tests, "t").offered(1, tests, sha("0"))
+        rules.do(made(ProveWork, commit=tests))
+
     rules = Rules().planned(spec(1, kind="tests"), spec(2, on=(1,)))
-    prove(rules.started(1), sha("a"))
-    end = lost(1, sha("1"))
-    rules.started(2, sha("a")).do(replace(end, task=2))
+    prove(sha("a"))
+    rules.started(2, sha("a")).do(replace(lost(1, sha("1")), task=2))
     assert half_done(rules.convoy, rules.task(2)) is not None
 
-    conflict = made(FailMerge, candidate=None, cause="conflict", why="a.py")
-    prove(rules.do(conflict).started(1), sha("b"))
+    rules.do(made(FailMerge, candidate=None, cause="conflict", why="a.py"))
+    prove(sha("b"))
 
     assert half_done(rules.convoy, rules.task(2)) is None
     assert base(rules) == sha("b")
@@ -95,27 +84,19 @@ def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
     assert refused(rules, start) == f"task 2 must start from {sha('b')}"
 
 
-CONFLICT = made(
-    FailMerge, candidate=None, cause="conflict", why="a.py", paths=("a.py",)
-)
-
-
-def conflicting(**settings: object) -> Rules:
-    rules = Rules().planned(spec(1), **settings).started(1).accepted(1, sha("a"))
-    return rules.do(CONFLICT)
-
-
 @looped(
     ("agent", "queued", "a.py"),
     ("person", "blocked", "a.py, and the configuration leaves conflicts to people"),
 )
 def test_who_makes_work_fit_is_configured(conflicts: str, state: str, why: str) -> None:
-    task = conflicting(conflicts=conflicts).task(1)
+    def conflicting(*paths: str) -> Rules:
+        given = {"candidate": None, "cause": "conflict", "why": "a.py", "paths": paths}
+        return in_review(1, conflicts=conflicts).do(made(FailMerge, **given))
 
+    task = conflicting("a.py").task(1)
     assert (task.state, task.why) == (state, why)
     assert task.unmerged is not None
 
-    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    rules.do(replace(CONFLICT, paths=()))  # as yesterday's log had it
-    (failed,) = (fact for fact in rules.facts if isinstance(fact, MergeFailed))
+    rules = conflicting()  # as yesterday's log had it
+    (failed,) = rules.noted(MergeFailed)
     assert (failed.paths, rules.task(1).unmerged) == ((), None)

@@ -1,5 +1,7 @@
 """Work that is kept from merging, let go, put on a newer base or sent back."""
 
+from msgspec.structs import replace
+
 from convoy.events import hold_events
 from convoy.events.people_events import TaskApproved
 from convoy.rules.ending import AcceptNothing
@@ -14,10 +16,8 @@ MAIN = "refs/heads/main"
 
 
 def owed(rules: Rules, tip: str = sha("0")) -> list[str]:
-    commits = [t.candidate.commit for t in rules.convoy.tasks if t.candidate]
-    if rules.convoy.candidate:
-        commits.append(rules.convoy.candidate.commit)
-    green = dict.fromkeys(commits, GREEN)
+    parts = (rules.convoy, *rules.convoy.tasks)
+    green = {part.candidate.commit: GREEN for part in parts if part.candidate}
     refs = {BASE: tip, MAIN: sha("0"), **task_branches(rules.convoy)}
     seen = due(rules, refs, checks=green, pulls=open_pulls(rules.convoy))
     kinds = [type(action).__name__ for action in seen]
@@ -47,11 +47,8 @@ def test_nothing_of_a_held_convoy_starts_or_merges() -> None:
     rules.do(hold_events.WorkReleased(convoy=NAME, task=0))
     assert owed(rules) == ["Build", "Begin"]
 
-
-def test_a_held_task_does_not_merge_and_the_others_go_on() -> None:
     rules = offered().do(hold(1))
-
-    assert owed(rules) == ["Begin"]
+    assert owed(rules) == ["Begin"], "the others go on"
     assert refused(rules, hold(1)) == "brat:hold already holds it"
     rules.do(hold_events.WorkHeld(convoy=NAME, task=1, label="brat:no"))
     assert rules.task(1).held == "brat:no"
@@ -60,11 +57,11 @@ def test_a_held_task_does_not_merge_and_the_others_go_on() -> None:
 
 
 def withdraw(task: int) -> hold_events.MergeWithdrawn:
-    return hold_events.MergeWithdrawn(convoy=NAME, task=task, by="bea")
+    return made(hold_events.MergeWithdrawn, task=task)
 
 
 def request(task: int) -> hold_events.MergeRequested:
-    return hold_events.MergeRequested(convoy=NAME, task=task, by="bea")
+    return made(hold_events.MergeRequested, task=task)
 
 
 def test_what_is_withdrawn_merges_only_when_it_is_asked_for_again() -> None:
@@ -73,38 +70,35 @@ def test_what_is_withdrawn_merges_only_when_it_is_asked_for_again() -> None:
     rules.do(withdraw(1))
     assert owed(rules) == ["Begin"]
     assert refused(rules, withdraw(1)) == "it is not in the merge queue"
-
     rules.do(request(1))
-
     assert owed(rules) == ["Build", "Begin"]
 
-
-def test_the_convoy_itself_can_be_withdrawn() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     assert owed(rules, sha("a")) == ["BuildConvoy"]
     assert refused(rules, withdraw(1)) == "task 1 is merged"
     assert refused(rules, withdraw(9)) == "fix-7 has no task 9"
-
     rules.do(withdraw(0))
     assert owed(rules, sha("a")) == []
-
     rules.do(request(0))
-    assert owed(rules, sha("a")) == ["BuildConvoy"]
-
-
-def rebase(**given: str) -> RebaseWork:
-    fields = {"old": sha("a"), "commit": sha("b"), "base": sha("1"), **given}
-    return RebaseWork(convoy=NAME, task=1, by="bea", **fields)
+    assert owed(rules, sha("a")) == ["BuildConvoy"], "the convoy itself"
 
 
 def test_rebased_work_replaces_the_old_and_its_approvals() -> None:
+    rebase = made(RebaseWork, old=sha("a"), commit=sha("b"), base=sha("1"))
     rules = Rules().planned(spec(1), approvals=1).started(1).accepted(1, sha("a"))
-    rules.do(TaskApproved(convoy=NAME, task=1, commit=sha("a"), by="bea"))
+    rules.do(made(TaskApproved, commit=sha("a"), by="bea"))
 
-    other = refused(rules, rebase(old=sha("e")))
+    other = refused(rules, replace(rebase, old=sha("e")))
     assert other == "the work of task 1 has changed"
-    assert "task 1 is already based on 00000" in refused(rules, rebase(base=sha("0")))
-    rules.pushed(sha("1")).do(rebase())
+    based = "task 1 is already based on 00000"
+    assert based in refused(rules, replace(rebase, base=sha("0")))
+    said = f"nobody has accepted the push of {sha('1')[:10]}"
+    assert refused(rules, rebase) == said, "the bot may not have heard of it yet"
+    rules.do(hold_events.BranchPushed(convoy=NAME, commit=sha("1")))
+    assert refused(rules, rebase) == said
+    rules.do(hold_events.BranchReturned(convoy=NAME))
+    assert refused(rules, rebase) == said
+    rules.pushed(sha("1")).do(rebase)
 
     work = rules.task(1).work
     assert work is not None
@@ -112,25 +106,8 @@ def test_rebased_work_replaces_the_old_and_its_approvals() -> None:
     assert rules.task(1).approved_by == ()
 
 
-def test_work_is_not_rebased_onto_a_push_that_nobody_answers_for() -> None:
-    rules = offered()
-    said = f"nobody has accepted the push of {sha('1')[:10]}"
-    assert refused(rules, rebase()) == said, "the bot may not have heard of it yet"
-
-    rules.do(hold_events.BranchPushed(convoy=NAME, commit=sha("1")))
-    assert refused(rules, rebase()) == said
-    rules.do(hold_events.BranchReturned(convoy=NAME))
-    assert refused(rules, rebase()) == said
-
-    rules.pushed(sha("1")).do(rebase())
-
-
-def revise() -> ReviseTask:
-    return ReviseTask(convoy=NAME, task=1, by="bea", text="Shorter.")
-
-
 def test_a_revision_starts_nowhere_else_and_does_not_lose_the_work() -> None:
-    rules = offered().do(revise())
+    rules = offered().do(made(ReviseTask, text="Shorter."))
     start = made(StartTask, session="0" * 32, now=0)
     assert refused(rules, start) == f"task 1 must continue from {sha('a')}"
     rules.pushed(sha("9"))
@@ -139,7 +116,6 @@ def test_a_revision_starts_nowhere_else_and_does_not_lose_the_work() -> None:
 
     rules.started(1, sha("a"))
     nothing = AcceptNothing(convoy=NAME, task=1, attempt=2)
-
     assert refused(rules, nothing) == "task 1 has work that must be changed"
     rules.refused(1)
     assert rules.task(1).earlier is not None

@@ -20,6 +20,7 @@ from convoy.owed.owed import TOO_MANY
 from convoy.rules.calls import CallPeople, uncalled
 from convoy.views.interventions import (
     SLACK_S,
+    Intervention,
     LabelledIssue,
     alike,
     interventions,
@@ -32,48 +33,44 @@ from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
 
-def kinds(rules: Rules, now: int | None = None) -> list[str]:
-    return [found.kind for found in interventions(rules.state, now or rules.now)]
+def kinds(rules: Rules, later_ms: int = 0) -> list[str]:
+    return [each.kind for each in interventions(rules.state, rules.now + later_ms)]
+
+
+def found(rules: Rules) -> Intervention:
+    [only] = interventions(rules.state, rules.now)
+    return only
 
 
 def test_a_blocked_task_says_what_to_do_after_a_damaged_log() -> None:
-    rules = Rules().planned(spec(1), spec(2))
-    rules.blocked(2, "no CI")
-    [found] = interventions(rules.state, rules.now)
+    rules = Rules().planned(spec(1), spec(2)).blocked(2, "no CI")
+    blocked = found(rules)
 
-    assert (found.kind, found.task, found.why) == ("blocked_task", 2, "no CI")
-    assert found.commands == ("brat retry 2", "brat drop 2")
-    assert found.comments == ("/brat retry task-2", "/brat drop task-2")
-    assert found.words == ("retry", "drop")
+    assert (blocked.kind, blocked.task, blocked.why) == ("blocked_task", 2, "no CI")
+    assert blocked.commands == ("brat retry 2", "brat drop 2")
+    assert blocked.comments == ("/brat retry task-2", "/brat drop task-2")
+    assert blocked.words == ("retry", "drop")
     faults = ("abc: bad hash", "def: bad id")
     damaged, after = interventions(rules.state, rules.now, faults)
-    assert (damaged.kind, after) == ("log_damaged", found)
+    assert (damaged.kind, after) == ("log_damaged", blocked)
     assert damaged.why == "the log has a fault: abc: bad hash, and 1 more"
 
-    rules = Rules().planned(spec(1), spec(2, after=(1,)))
-    rules.dropped(1)
-    [found] = interventions(rules.state, 0)
-    assert found.comments == ("/brat drop task-2",), "it needs what was dropped"
+    rules = Rules().planned(spec(1), spec(2, after=(1,))).dropped(1)
+    needs_it = found(rules).comments
+    assert needs_it == ("/brat drop task-2",), "it needs what was dropped"
 
 
-def test_a_session_is_stuck_only_after_its_deadline_and_some_slack() -> None:
+def test_a_stuck_session_and_a_lease_that_keeps_a_task_waiting_are_shown() -> None:
     rules = Rules().planned(spec(1)).started(1)
-    attempt = rules.attempt(1)
-    deadline = attempt.at + (1800 + SLACK_S) * 1000
-
+    deadline = rules.attempt(1).at + (1800 + SLACK_S) * 1000 - rules.now
     assert kinds(rules, deadline) == []
     assert kinds(rules, deadline + 1) == ["stuck_session"]
 
-
-def test_a_persons_lease_that_keeps_a_task_waiting_is_shown() -> None:
-    rules = Rules().planned(spec(1, paths=("src/",)), spec(2))
-    rules.locked("path:src/")
-    [found] = interventions(rules.state, rules.now)
-
-    assert found.kind == "lock_conflict"
-    assert found.comments == ("/brat unlock path:src/",)
-    assert found.why.endswith(" UTC; only ann can release it sooner")
-    assert kinds(rules, rules.now + 60_000) == []
+    rules = Rules().planned(spec(1, paths=("src/",)), spec(2)).locked("path:src/")
+    assert found(rules).kind == "lock_conflict"
+    assert found(rules).comments == ("/brat unlock path:src/",)
+    assert found(rules).why.endswith(" UTC; only ann can release it sooner")
+    assert kinds(rules, 60_000) == []
     rules = Rules().planned(spec(1, paths=("src/",)), spec(2, paths=("src/a.py",)))
     assert kinds(rules.started(1)) == [], "that lease is another session's"
 
@@ -90,17 +87,15 @@ def test_whatever_pauses_one_convoy_it_is_resumed_alone_and_all_are_together() -
     }
     for why, pause in pauses.items():
         rules = Rules().planned(spec(1)).do(pause)
-        [found] = interventions(rules.state, rules.now)
-        assert (found.why, found.comments[0]) == (why, "/brat resume")
-        assert found.commands[0] == "brat resume fix-7"
-        assert "resume all" not in str(found)
+        asked = found(rules)
+        assert (asked.why, asked.comments[0]) == (why, "/brat resume")
+        assert asked.commands[0] == "brat resume fix-7"
+        assert "resume all" not in str(asked)
         rules.do(people_events.ConvoyResumed(convoy=NAME, by="bea"))
         assert (rules.convoy.state, kinds(rules)) == ("active", [])
 
-    rules = Rules().planned(spec(1))
-    rules.do(people_events.RepositoryPaused(by="ann"))
-    [found] = interventions(rules.state, rules.now)
-    assert found.comments == ("/brat resume all",)
+    rules = Rules().planned(spec(1)).do(people_events.RepositoryPaused(by="ann"))
+    assert found(rules).comments == ("/brat resume all",)
 
 
 def test_each_piece_of_advice_is_a_command_that_is_understood() -> None:
@@ -110,9 +105,9 @@ def test_each_piece_of_advice_is_a_command_that_is_understood() -> None:
         state, now = State(), story().now
         for fact in story().facts:
             state = fact.change(state)
-            for found in interventions(state, now, ("abc: bad hash",)):
-                seen.add(found.kind)
-                said |= {*found.comments, *found.commands}
+            for each in interventions(state, now, ("abc: bad hash",)):
+                seen.add(each.kind)
+                said |= {*each.comments, *each.commands}
     for line in sorted(said):
         if line.startswith("/brat"):
             [command] = slash_commands(line)
@@ -132,19 +127,14 @@ def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(ActionDone(key=f"pull:{NAME}/0", number=20))
     rules.do(hold_events.MergeWithdrawn(convoy=NAME, task=0, by="bea"))
-    [found] = interventions(rules.state, rules.now)
-    assert found.why == "pull request #20 was removed from the merge queue"
+    assert found(rules).why == "pull request #20 was removed from the merge queue"
 
-    rules.failed("main moved")
-    [found] = interventions(rules.state, rules.now)
+    ended = found(rules.failed("main moved"))
 
-    assert (found.kind, found.task) == ("convoy_failed", 0)
-    assert found.why == "the convoy failed: main moved"
-    assert found.commands == ("brat retry fix-7",)
-    assert kinds(rules, rules.now + LATELY_MS + 60_000) == []
-
-
-UP = ("brat up",)
+    assert (ended.kind, ended.task) == ("convoy_failed", 0)
+    assert ended.why == "the convoy failed: main moved"
+    assert ended.commands == ("brat retry fix-7",)
+    assert kinds(rules, LATELY_MS + 60_000) == []
 
 
 def test_an_issue_waits_until_a_convoy_works_on_it_and_it_is_said_why() -> None:
@@ -158,13 +148,13 @@ def test_an_issue_waits_until_a_convoy_works_on_it_and_it_is_said_why() -> None:
         LabelledIssue(number=93, title="Later", blocked_by="you/app#9"),
     )
 
-    soon, *_ = unread_issues(issues, rules.state, UP)
+    soon, *_ = unread_issues(issues, rules.state, ("brat up",))
     told = [
         each.why.partition("yet: ")[2] or each.why
         for each in unread_issues(issues, rules.state)
     ]
 
-    assert (soon.kind, soon.issue, soon.commands) == ("unread_issue", 90, UP)
+    assert (soon.kind, soon.issue, soon.commands) == ("unread_issue", 90, ("brat up",))
     assert soon.why == (
         "issue #90 'Spell words' has not been read yet: no mayor has run since it "
         "was labelled"
@@ -180,13 +170,10 @@ def test_an_issue_waits_until_a_convoy_works_on_it_and_it_is_said_why() -> None:
 # --- whom a convoy needs, and that people are called once -----------------------------
 
 
-def planned(**given: object) -> Rules:
-    return Rules().planned(spec(1), spec(2), spec(3, after=(2,)), attempts=1, **given)
-
-
-def failed(rules: Rules, number: int) -> Rules:
-    """Let the task's only attempt fail."""
-    return rules.started(number).refused(number)
+def failed_first() -> Rules:
+    """Return rules in which the first task's only attempt failed."""
+    tasks = (spec(1), spec(2), spec(3, after=(2,)))
+    return Rules().planned(*tasks, attempts=1).started(1).refused(1)
 
 
 def called(rules: Rules) -> list[str]:
@@ -198,49 +185,43 @@ def called(rules: Rules) -> list[str]:
 
 
 def test_people_are_called_once_until_they_did_it() -> None:
-    rules = failed(planned(), 1)
+    rules = failed_first()
     assert called(rules) == ["blocked/1/1"]
     assert called(rules) == []
 
-    failed(rules, 2)
+    rules.started(2).refused(2)
     assert called(rules) == [], "they were called, and see the second there"
     rules.retried(1)
     assert called(rules) == ["blocked/2/1"]
-    failed(rules, 1)
+    rules.started(1).refused(1)
     assert called(rules) == []
 
 
 @looped(("bea", "bea"), ("helper[bot]", ""), ("who runs the bot", ""))
 def test_the_person_who_answers_for_a_convoy_is_called(by: str, whom: str) -> None:
-    rules = failed(planned(), 1)
+    rules = failed_first()
     [need] = uncalled(rules.state, rules.convoy)
     assert need.whom == "ann", "who asked for it"
 
-    rules.do(people_events.ConvoyPaused(convoy=NAME, by=by))
-    rules.do(people_events.ConvoyResumed(convoy=NAME, by=by))
+    rules.do(made(people_events.ConvoyPaused), made(people_events.ConvoyResumed, by=by))
     [need] = uncalled(rules.state, rules.convoy)
     assert need.whom == whom
 
 
 def test_a_command_names_a_convoy_only_where_another_could_be_meant() -> None:
-    rules = Rules().planned(spec(1))
-    rules.blocked(1, "no CI")
+    rules = Rules().planned(spec(1)).blocked(1, "no CI")
     other = replace(rules.convoy, name="other-8")
-
-    [alone] = interventions(rules.state, rules.now)
     both = interventions(rules.state.with_convoy(other), rules.now)
 
-    assert alone.commands[0] == "brat retry 1"
-    assert [found.commands[0] for found in both] == [
-        "brat retry 1 --convoy fix-7",
-        "brat retry 1 --convoy other-8",
-    ]
+    assert found(rules).commands[0] == "brat retry 1"
+    names = ("fix-7", "other-8")
+    told = [f"brat retry 1 --convoy {name}" for name in names]
+    assert [each.commands[0] for each in both] == told
 
 
 def test_tasks_that_wait_for_the_same_reason_are_said_together() -> None:
-    rules = Rules().planned(spec(1), spec(2), spec(3), spec(4))
-    for number, why in ((1, "no CI"), (2, "no key"), (3, "no CI"), (4, "no CI")):
-        rules.blocked(number, why)
+    rules = Rules().planned(spec(1), spec(2), spec(3), spec(4)).blocked(1, "no CI")
+    rules.blocked(2, "no key").blocked(3, "no CI").blocked(4, "no CI")
 
     (first, others), (apart, none) = alike(interventions(rules.state, rules.now))
 

@@ -15,8 +15,8 @@ from tests.world.rules import NAME, Rules, spec
 HEAD = "a" * 40
 
 
-def landing_by_way(landing: Landing) -> Convoy:
-    return replace(Rules().planned(spec(1)).convoy, landing=landing)
+def by(landing: Landing, pull: int | None = None) -> Convoy:
+    return replace(Rules().planned(spec(1)).convoy, landing=landing, pull=pull)
 
 
 @looped(
@@ -35,8 +35,12 @@ def test_the_rules_choose_the_way(
     rules: TargetRules, way: Way, method: Strategy
 ) -> None:
     landing = landing_by(rules, bypass=False)
-
     assert (landing.way, landing.method) == (way, method)
+
+    queued = replace(by(Landing(way="queue", method="merge")), asked=HEAD)
+    chosen = LandingChosen(convoy=NAME, landing=replace(landing, reviews=1))
+    asked = chosen.convoy_after(queued, Moment()).asked
+    assert asked == (HEAD if way == "queue" else ""), "on another way it is asked again"
 
 
 def test_rules_are_passed_by_only_where_forge_and_configuration_let_it() -> None:
@@ -58,52 +62,31 @@ def test_a_refusal_tells_a_rule_that_no_list_showed(rule: str) -> None:
     assert learnt_of(Landing(), SetAside(why="no", rule="hook", at=1)) == ()
 
 
-@looped(("merge", ""), ("queue", HEAD))
-def test_what_a_queue_was_asked_for_is_asked_again_on_another_way(
-    way: Way, asked: str
-) -> None:
-    queued = Landing(way="queue", method="merge")
-    convoy = replace(Rules().planned(spec(1)).convoy, landing=queued, asked=HEAD)
-
-    chosen = LandingChosen(convoy=NAME, landing=Landing(way=way, reviews=1))
-
-    assert chosen.convoy_after(convoy, Moment()).asked == asked
+MERGE = by(Landing(way="merge", reviews=2, checks=("test",)))
+PERSON = by(Landing(way="person", reviews=1), pull=7)
+OWNED = TargetRules(queue=True, pull_request=True, owners=True, checks=("test",))
+QUEUE = by(landing_by(OWNED, bypass=False))
 
 
 @looped(
-    ("clean", "", ""),
-    ("clean", "APPROVED", ""),
-    ("unknown", "", ""),
-    ("blocked", "REVIEW_REQUIRED", "2 approving reviews"),
-    ("blocked", "APPROVED", "the check test"),
-    ("blocked", "", "2 approving reviews, the check test"),
-    ("behind", "APPROVED", "the latest main to be merged into its branch"),
-    ("draft", "APPROVED", "its pull request to be ready for review"),
+    (MERGE, "clean", "", ""),
+    (MERGE, "clean", "APPROVED", ""),
+    (MERGE, "unknown", "", ""),
+    (MERGE, "blocked", "REVIEW_REQUIRED", "2 approving reviews"),
+    (MERGE, "blocked", "APPROVED", "the check test"),
+    (MERGE, "blocked", "", "2 approving reviews, the check test"),
+    (MERGE, "behind", "APPROVED", "the latest main to be merged into its branch"),
+    (MERGE, "draft", "APPROVED", "its pull request to be ready for review"),
+    # only people may merge
+    (PERSON, "blocked", "REVIEW_REQUIRED", "1 approving review"),
+    (PERSON, "blocked", "APPROVED", "a person to merge pull request #7"),
+    # no queue is asked before the code owners have approved
+    (QUEUE, "blocked", "REVIEW_REQUIRED", "a review from a code owner"),
+    (QUEUE, "blocked", "APPROVED", ""),
 )
 def test_what_the_forge_asks_for_is_waited_for(
-    state: str, review: str, waits: str
+    convoy: Convoy, state: str, review: str, waits: str
 ) -> None:
-    convoy = landing_by_way(Landing(way="merge", reviews=2, checks=("test",)))
     seen = Mergeable(head=HEAD, state=state, review=review)
 
     assert asked_for(convoy, seen) == waits
-
-
-def test_where_only_people_may_merge_a_person_is_waited_for() -> None:
-    convoy = replace(landing_by_way(Landing(way="person", reviews=1)), pull=7)
-    seen = Mergeable(head=HEAD, state="blocked", review="REVIEW_REQUIRED")
-
-    assert asked_for(convoy, seen) == "1 approving review"
-    approved = replace(seen, review="APPROVED")
-    assert asked_for(convoy, approved) == "a person to merge pull request #7"
-
-
-def test_no_queue_is_asked_before_the_code_owners_have_approved() -> None:
-    rules = TargetRules(queue=True, pull_request=True, owners=True, checks=("test",))
-    landing = landing_by(rules, bypass=False)
-    seen = Mergeable(head=HEAD, state="blocked", review="REVIEW_REQUIRED")
-
-    assert landing.way == "queue"
-    convoy = landing_by_way(landing)
-    assert asked_for(convoy, seen) == "a review from a code owner"
-    assert asked_for(convoy, replace(seen, review="APPROVED")) == ""

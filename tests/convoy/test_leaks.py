@@ -46,17 +46,16 @@ def test_what_is_added_is_told_by_its_file(tmp_path: Path, secret: bytes) -> Non
 
 def test_what_is_in_a_binary_file_is_found(tmp_path: Path) -> None:
     """In a large one git tells what was added alone."""
-    after = {"a.py": b"1\n", "d/b c.bin": b"\0\1\2" * 50 + TOKEN + b"\0" * 50}
-    told = ("It adds what looks like a secret: d/b c.bin.",)
-    assert said(tmp_path, {"a.py": b"1\n"}, after) == told
+    told = "It adds what looks like a secret: {}."
+    one = {"a.py": b"1\n"}
+    after = {**one, "d/b c.bin": b"\0\1\2" * 50 + TOKEN + b"\0" * 50}
+    assert said(tmp_path, one, after) == (told.format("d/b c.bin"),)
 
     noise = NOISE[:40_000]
     before = {"é": noise, "z.txt": b"1\n"}
-    after = {
-        "é": noise[:20_000] + b"\0" + TOKEN + b"\0" + noise[20_000:],
-        "z.txt": b"2\n",
-    }
-    assert said(tmp_path, before, after) == ("It adds what looks like a secret: é.",)
+    both = noise[:20_000] + b"\0" + TOKEN + b"\0" + noise[20_000:]
+    after = {"é": both, "z.txt": b"2\n"}
+    assert said(tmp_path, before, after) == (told.format("é"),)
     assert said(tmp_path, after, before) == ()
 
     before = {"a.txt": b"key " + TOKEN + b"\n", "c.txt": b"1\n"}
@@ -82,15 +81,12 @@ UNTOLD = {
     [
         {"a.bin": NOISE[:300_000], "b.txt": base64.encodebytes(NOISE[300_000:])},
         UNTOLD,
-        *(
-            {"a.txt": text}
-            for text in (
-                b"-----BEGIN " + MARK,
-                b".sk-cube-grid-animation-delay-of-the-third { }",
-                b"password = 'hunter2hunter2'",
-                b"token = os.environ['GITHUB_TOKEN']",
-            )
-        ),
+        {
+            "a.txt": b"-----BEGIN " + MARK,
+            "b.txt": b".sk-cube-grid-animation-delay-of-the-third { }",
+            "c.txt": b"password = 'hunter2hunter2'",
+            "d.txt": b"token = os.environ['GITHUB_TOKEN']",
+        },
     ],
 )
 def test_noise_and_what_only_names_a_secret_are_none(
@@ -110,10 +106,7 @@ def test_files_of_the_gates_choice_may_hold_some_and_any_other_is_told(
     told = 'It adds what looks like a secret: odd\\u0009"name"\\é.txt.'
     assert said(tmp_path, {}, {'odd\t"name"\\é.txt': TOKEN}) == (told,)
 
-
-def test_a_known_secret_needs_no_shape(tmp_path: Path) -> None:
-    known = Redaction(["correct horse battery"])
-
+    known = Redaction(["correct horse battery"])  # it needs no shape
     assert said(tmp_path, {}, {"a": b"the correct horse battery"}, known=known) == (
         "It adds what looks like a secret: a.",
     )

@@ -216,20 +216,15 @@ def ticks(machine: Machine, *mishaps: Mishap) -> None:
 
 
 @played("commands", text="- [ ] Task 1\n- [ ] Task 2")
-def test_two_branches_that_are_refused_together_are_not_tried_again_at_once(
-    machine: Machine,
-) -> None:
-    machine.the_forge_begins_to_refuse(
-        named=True, number=0, what="/convoy/{convoy}/task-"
-    )
+def test_two_refs_refused_together_are_not_tried_at_once(machine: Machine) -> None:
+    refs = "/convoy/{convoy}/task-"
+    machine.the_forge_begins_to_refuse(named=True, number=0, what=refs)
 
     machine.all_sessions_end_alike(how="good", mishap=NONE)
 
 
 @played("commands")
-def test_what_a_comment_tells_of_labels_is_tried_as_the_comment(
-    machine: Machine,
-) -> None:
+def test_what_a_comment_tells_of_labels_is_tried_with_it(machine: Machine) -> None:
     machine.work_is_to_be_reviewed(number=0)
     machine.the_forge_begins_to_refuse(named=True, number=0, what="label")
     machine.somebody_drops(number=0, state="needs-review")
@@ -244,9 +239,7 @@ def test_what_a_comment_tells_of_labels_is_tried_as_the_comment(
 
 
 @played("deeds")
-def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted(
-    machine: Machine,
-) -> None:
+def test_more_lands_of_work_merged_before_it_was_noted(machine: Machine) -> None:
     ticks(machine, NONE)
     machine.all_sessions_end_alike(how="good", mishap=Mishap("dies", 3))
     (pull,) = machine.forge.pulls
@@ -261,9 +254,7 @@ def test_more_lands_of_work_whose_pull_request_was_merged_before_it_was_noted(
 
 
 @played("commands")
-def test_a_comment_refused_with_the_labels_is_not_tried_again_at_once(
-    machine: Machine,
-) -> None:
+def test_a_comment_refused_with_labels_is_not_tried_at_once(machine: Machine) -> None:
     machine.all_sessions_end_alike(how="good", mishap=NONE)
     ticks(machine, NONE, NONE, NONE)
     machine.the_forge_begins_to_refuse(named=True, number=0, what="edit")
@@ -276,9 +267,7 @@ def test_a_comment_refused_with_the_labels_is_not_tried_again_at_once(
 
 
 @played("commands and deeds")
-def test_a_pull_request_closed_before_it_was_noted_does_not_land(
-    machine: Machine,
-) -> None:
+def test_a_pull_closed_before_it_was_noted_does_not_land(machine: Machine) -> None:
     machine.all_sessions_end_alike(how="good", mishap=NONE)
     machine.all_checks_tell_the_truth(mishap=Mishap("dies", 3))
     machine.closes_a_pull(number=0)

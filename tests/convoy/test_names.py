@@ -51,42 +51,31 @@ def test_names_are_short_clean_and_all_different(
 names = st.from_regex(r"[a-z0-9][a-z0-9-]{0,39}", fullmatch=True)
 
 
+@given(names, st.integers(0, 999_999_999), st.integers(1, 999_999_999))
+def test_a_session_is_parsed_as_it_was_named(name: str, task: int, k: int) -> None:
+    assert ids.parse_session(ids.session_name(name, task, k)) == (name, task, k)
+    for text in (
+        *("", "a", "a/1", "a/1/0", "a/01/1", "A/1/1", "-a/1/1", "a/1/1\n", "a/1/1/1"),
+        *("../1/1", f"{'a' * 41}/1/1", "a/-1/1", "a/1/\u0661"),
+    ):
+        with pytest.raises(ValueError, match=r"not the name of a session; give .*\.$"):
+            ids.parse_session(text)
+
+
 def test_issues_never_share_an_id() -> None:
-    issues = [
-        ids.repository_issue(),
-        ids.issue_of("a", 0),
-        ids.issue_of("b", 0),
-        ids.issue_of("a", 1),
-        ids.issue_of("a", 11),
-    ]
+    parts = (("a", 0), ("b", 0), ("a", 1), ("a", 11))
+    issues = [ids.repository_issue(), *(ids.issue_of(*part) for part in parts)]
 
     assert len(set(issues)) == len(issues)
     assert {len(issue) for issue in issues} == {16}
     assert issues[0].hex() == "9c4251739694995019415fe120911d2f", "in every version"
 
 
-@given(names, st.integers(0, 999_999_999), st.integers(1, 999_999_999))
-def test_a_session_is_parsed_as_it_was_named(name: str, task: int, k: int) -> None:
-    assert ids.parse_session(ids.session_name(name, task, k)) == (name, task, k)
-
-
-@looped(
-    *("", "a", "a/1", "a/1/0", "a/01/1", "A/1/1", "-a/1/1", "a/1/1\n", "a/1/1/1"),
-    *("../1/1", f"{'a' * 41}/1/1", "a/-1/1", "a/1/\u0661"),
-)
-def test_what_is_no_session_gets_one_sentence(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is not the name of a session; give .*\.$"):
-        ids.parse_session(text)
-
-
 def test_a_text_is_found_by_the_keys_it_hides() -> None:
-    keys = (
-        ids.key("dispatch", "fix-7/2/1"),
-        ids.key("pull", "fix-7", 2),
-        ids.comment_key("fix--7"),
-    )
+    told = (("dispatch", "fix-7/2/1"), ("pull", "fix-7", 2))
+    keys = (*(ids.key(*key) for key in told), ids.comment_key("fix--7"))
 
-    text = "Hello\n" + "\n".join(ids.marker(key) for key in keys) + "\nbye"
+    text = "Hello\n" + "\n".join(map(ids.marker, keys)) + "\nbye"
 
     assert ids.keys_in(text) == keys
     assert ids.keys_in("<!-- brat:key= -->") == ()

@@ -23,30 +23,23 @@ def outage(rules: Rules, asked_s: float = 0.0) -> Rules:
     return rules.refused(1, "outage", why=WHY, now=rules.now, asked_s=asked_s)
 
 
-def limited(asked_s: float = 0.0) -> Rules:
-    return outage(Rules().planned(spec(1)).started(1), asked_s)
-
-
-def starts(rules: Rules, now: int) -> bool:
-    """Whether the plan starts anything then."""
-    return any(isinstance(action, Begin) for action in due(rules, now=now))
-
-
 def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:
     engines = {"default": EngineSpec(type="shell", args=("true",), max_sessions=1)}
     rules = Rules().planned(spec(1), spec(2), engines=engines).started(1)
     until = outage(rules, asked_s=60).task(1).not_before
 
-    assert not starts(rules, until - 1)
-    assert starts(rules, until)
+    for now, starts in ((until - 1, False), (until, True)):
+        found = due(rules, now=now)
+        assert any(isinstance(action, Begin) for action in found) == starts
     why = rules.reasons(2)
     slots = "the engine default has no free slot (limit: 1; waiting for its vendor: 1)"
     assert why[1] == slots
 
 
-def test_outages_without_end_come_to_a_person_who_may_try_again() -> None:
-    rules = limited()
+def test_an_outage_costs_no_attempt_and_without_end_they_come_to_a_person() -> None:
+    rules = outage(Rules().planned(spec(1), attempts=1).started(1))
     for _ in range(OUTAGES_MOST):
+        assert rules.task(1).spent == 0
         rules.now = max(rules.now, rules.task(1).not_before)
         outage(rules.started(1))
 
@@ -95,24 +88,16 @@ def owed(rules: Rules) -> tuple[list[Pause], list[int]]:
 def test_so_many_failures_in_a_row_pause_everything_and_start_nothing() -> None:
     assert owed(failing(2)) == ([], [1, 2])
 
-    pause = Pause(NAME, TOO_MANY.format(3), tell=True)
-    assert owed(failing(3)) == ([pause], [])
-
-
-def test_what_pauses_once_is_not_paused_again_and_a_person_lets_it_go_on() -> None:
-    rules = failing(3)
+    rules, pause = failing(3), Pause(NAME, TOO_MANY.format(3), tell=True)
+    assert owed(rules) == ([pause], [])
     rules.do(ConvoyPaused(convoy=NAME, by="brat", why=TOO_MANY.format(3)))
     assert owed(rules) == ([], [])
 
-    rules.do(ConvoyResumed(convoy=NAME, by="ann"))
+    rules.do(ConvoyResumed(convoy=NAME, by="ann"))  # a person lets it go on
     assert rules.state.failures == 0
     assert owed(rules) == ([], [1, 2])
 
-
-def test_the_last_attempt_of_a_task_counts_a_retry_and_work_begin_anew() -> None:
-    rules = failing(1, attempts=1)
+    rules = failing(1, attempts=1)  # the last attempt of a task counts, too
     assert (rules.task(1).state, rules.state.failures) == ("blocked", 1)
-
-    rules.retried(1)
-    assert rules.state.failures == 0
+    assert rules.retried(1).state.failures == 0
     assert failing(2).started(2).accepted(2, sha("b")).state.failures == 0

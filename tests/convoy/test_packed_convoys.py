@@ -24,12 +24,6 @@ def aged(state: State, later: int = LATER) -> State:
     return replace(state, moment=replace(state.moment, at=state.moment.at + later))
 
 
-def failed() -> Rules:
-    rules = Rules().planned(spec(1), spec(2))
-    rules.failed("nobody wants it")
-    return rules.do(CallPeople(convoy=NAME, text="It failed.", now=rules.now))
-
-
 @story
 @pytest.mark.parametrize("later", [0, LATER])
 def test_it_is_equal_and_owes_the_same(tell: Story, later: int) -> None:
@@ -58,18 +52,19 @@ def test_what_has_ended_is_packed_and_what_goes_on_is_not() -> None:
 
     assert (list(ended.convoys.at_hand), list(ended.convoys.packed)) == ([], [NAME])
     assert (list(going.convoys.at_hand), list(going.convoys.packed)) == ([NAME], [])
-    state = failed().state  # stays at hand for a week
-    assert list(packed(state).convoys.at_hand) == [NAME]
-    assert list(packed(aged(state)).convoys.packed) == [NAME]
+    rules = Rules().planned(spec(1), spec(2)).failed("nobody wants it")
+    rules.do(CallPeople(convoy=NAME, text="It failed.", now=rules.now))
+    at_hand = packed(rules.state).convoys.at_hand
+    assert list(at_hand) == [NAME], "stays at hand for a week"
+    assert list(packed(aged(rules.state)).convoys.packed) == [NAME]
 
 
 def test_convoys_keep_the_order_they_were_asked_for_in() -> None:
-    convoy = landed_whole().state.convoys[NAME]
-    state = State()
+    convoys = State().convoys
     for name in "abcd":
-        state = replace(state, convoys=state.convoys.having(replace(convoy, name=name)))
-    going = replace(state.convoys["b"], state="active")
-    state = packed(replace(state, convoys=state.convoys.having(going)))
+        convoys = convoys.having(replace(landed_whole().state.convoys[NAME], name=name))
+    going = convoys.having(replace(convoys["b"], state="active"))
+    state = packed(replace(State(), convoys=going))
     assert [*state.convoys.packed] == ["a", "c", "d"]
 
     woken = replace(state.convoys["a"], state="active")
@@ -84,10 +79,6 @@ def test_convoys_keep_the_order_they_were_asked_for_in() -> None:
 # --- a state that was kept is the same again, or is not believed ----------------------
 
 
-def reading(rules: Rules, *faults: str) -> Reading:
-    return Reading(rules.state, faults, events=7)
-
-
 @looped(
     (b'"v":2', b'"v":3', "a different version"),
     (b'"form":"', b'"form":"x', "a different version"),
@@ -100,7 +91,7 @@ def reading(rules: Rules, *faults: str) -> Reading:
 def test_what_is_not_understood_whole_is_not_believed(
     old: bytes, new: bytes, fault: str
 ) -> None:
-    known = reading(Rules().planned(spec(1)))
+    known = Reading(Rules().planned(spec(1)).state, (), events=7)
     data = record.encode_reading(known)
     assert data == record.encode_reading(known)
     assert data.count(old) >= 1

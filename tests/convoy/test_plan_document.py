@@ -8,18 +8,15 @@ from convoy.views.plan import edge_words, plan_document
 from tests.world.rules import NAME, Rules, spec
 
 
-def test_approval_is_said_before_there_is_a_plan_and_not_after_it() -> None:
-    convoy = Rules().planned(spec(1), approve="plan").convoy
-
-    assert "`/brat approve` here" in plan_document(convoy).approval
-    assert "/brat approve" in plan_document(replace(convoy, tasks=())).approval
-    assert plan_document(replace(convoy, state="active")).approval == ""
-
-
 def test_every_edge_has_its_reason_and_a_dropped_task_is_gone() -> None:
     waits = (Wait(1, "both touch src/"),)
-    convoy = Rules().planned(spec(1), spec(2, after=(1,), waits=waits)).convoy
-    assert plan_document(convoy).tasks[1].waits[0].why == "both touch src/"
+    tasks = (spec(1), spec(2, after=(1,), waits=waits))
+    convoy = Rules().planned(*tasks, approve="plan").convoy
+    document = plan_document(convoy)
+    assert document.tasks[1].waits[0].why == "both touch src/"
+    assert "`/brat approve` here" in document.approval
+    assert "/brat approve" in plan_document(replace(convoy, tasks=())).approval
+    assert plan_document(replace(convoy, state="active")).approval == ""
     gone = replace(convoy, tasks=(replace(convoy.tasks[0], state="dropped"),))
     assert plan_document(gone).tasks == ()
 

@@ -1,19 +1,10 @@
 """What people are told of a task: what it waits for, and why it is where it is."""
 
-from msgspec.structs import replace
-
 from bot.text.pull_request_texts import task_pull_body
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import TaskNoted
-from convoy.model.records import Budget
-from convoy.rules.ending import LoseSession
-from convoy.views import progress_words
 from convoy.views.reasons import waits_for
 from tests.world.rules import NAME, Rules, sha, spec
-
-
-def why(rules: Rules, number: int) -> tuple[str, ...]:
-    return rules.reasons(number)
 
 
 def test_each_state_says_what_it_waits_for() -> None:
@@ -30,9 +21,9 @@ def test_each_state_says_what_it_waits_for() -> None:
         "the merge queue",
         "",
     ]
-    assert "it waits for task 1: the plan says so" in why(rules, 2)
+    assert "it waits for task 1: the plan says so" in rules.reasons(2)
     rules.dropped(2, "not wanted")
-    assert why(rules, 2) == (
+    assert rules.reasons(2) == (
         "it is dropped, not tried yet",
         "not wanted",
         "it waited for task 1: the plan says so",
@@ -41,24 +32,20 @@ def test_each_state_says_what_it_waits_for() -> None:
 
 
 def test_a_task_that_is_tried_again_says_why() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-    lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="it died")
+    notes = ("Left out (nested repository): demo.",)
+    noted = TaskNoted(convoy=NAME, task=1, attempt=1, notes=notes)
+    rules = Rules().planned(spec(1)).started(1).do(noted).lost(1)
 
-    assert waits_for(rules.do(lost).convoy, rules.task(1)) == "a retry: it died"
-    assert why(rules, 1) == (
+    assert rules.waits(1) == "a retry: it died"
+    said = f"an attempt left this note: {notes[0]}"
+    assert rules.reasons(1) == (
         "it is queued, tried once",
         "its last attempt did not land: it died",
         "it will start in the bot's next round",
+        said,
     )
-
-
-def test_what_an_attempt_noted_is_said_with_its_work() -> None:
-    notes = ("Left out (nested repository): demo.",)
-    rules = Rules().planned(spec(1)).started(1)
-    noted = TaskNoted(convoy=NAME, task=1, attempt=1, notes=notes)
-    rules.do(noted).accepted(1, sha("b"))
-
-    assert f"an attempt left this note: {notes[0]}" in why(rules, 1)
+    rules.started(1).accepted(1, sha("b"))
+    assert said in rules.reasons(1)
     assert f"\n- {notes[0]}" in task_pull_body(rules.convoy, rules.task(1))
 
 
@@ -68,7 +55,7 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
     )
     rules.locked("path:src/a.py").do(ConvoyPaused(convoy=NAME, by="ann"))
 
-    assert why(rules, 1) == (
+    assert rules.reasons(1) == (
         "it is queued, not tried yet",
         "it is waiting for a person: the convoy is paused",
         (
@@ -76,30 +63,14 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
             "1970-01-01 00:17:43 UTC"
         ),
     )
-    assert "it is waiting for task 1 (queued)" in why(rules, 2)
+    assert "it is waiting for task 1 (queued)" in rules.reasons(2)
 
-
-def test_a_running_task_says_since_when_and_until_when_and_then_where_it_landed() -> (
-    None
-):
     rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
-
-    assert why(rules, 1) == (
+    assert rules.reasons(1) == (
         "it is running, tried once",
         "attempt 1 began at 1970-01-01 00:16:45 UTC, run 101",
         "its session must end by 1970-01-01 00:46:45 UTC",
     )
-    assert "no session slot is free (limit: 1)" in why(rules, 2)
+    assert "no session slot is free (limit: 1)" in rules.reasons(2)
     rules.accepted(1, sha("a")).offered(1, sha("a"), sha("0")).landed_as(1, sha("a"))
-    assert why(rules, 1) == ("it is merged, tried once", "it landed as aaaaaaaaaa")
-
-
-def test_what_was_spent_stands_beside_the_budget() -> None:
-    known = Rules().planned(spec(1)).convoy
-    task = replace(known.tasks[0], used=replace(known.used, usd=1.5))
-    spent = replace(known, tasks=(task,))
-    limited = replace(spent.settings, budget=Budget(convoy=20))
-
-    assert progress_words(spent, 5).endswith(" · $1.50")
-    words = progress_words(replace(spent, settings=limited), 5)
-    assert words.endswith(" · $1.50 of $20.00")
+    assert rules.reasons(1) == ("it is merged, tried once", "it landed as aaaaaaaaaa")

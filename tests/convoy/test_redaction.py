@@ -81,14 +81,11 @@ def test_a_long_token_and_a_block_without_end_are_read_in_one_pass() -> None:
     assert len(secrets_in("sk-" + "a" * 30 + "1")) == 1
 
 
-@looped("", "short", "with space", "a" * 81, "line\nline")
-def test_a_fence_that_could_be_guessed_or_broken_is_refused(fence: str) -> None:
-    with pytest.raises(ValueError, match="a fence is 8 to 80 letters"):
-        fenced("a", fence)
-
-
 def test_each_session_has_a_fence_of_its_own_and_always_the_same() -> None:
     assert len({fence_of(f"{number:032x}") for number in range(100)}) == 100
     assert fence_of("a" * 32) == fence_of("a" * 32) == snapshot("data-d51aa37609bb10df")
     assert "a" * 8 not in fence_of("a" * 32)
     assert fenced("x", fence_of("a" * 32))
+    for fence in ("", "short", "with space", "a" * 81, "line\nline"):
+        with pytest.raises(ValueError, match="a fence is 8 to 80 letters"):
+            fenced("a", fence)

@@ -54,11 +54,8 @@ def reported(answer: str) -> Report:
     return read_report(answer, KNOWN)
 
 
-NO_JSON = "The answer contains no JSON object."
-
-
 @looped(
-    (reported, "I looked.", NO_JSON),
+    (reported, "I looked.", "The answer contains no JSON object."),
     (reported, "{x}", "The report is not JSON"),
     (reported, "{}", "summary: Field required."),
     (reported, json.dumps({"summary": "\u200b"}), "The report has no summary."),
@@ -69,21 +66,11 @@ NO_JSON = "The answer contains no JSON object."
         'Finding 1: "b.py" does not exist.',
     ),
     (reported, json.dumps({"summary": "x" * 4_001}), "summary: "),
-    (read_review, "Fine.", NO_JSON),
-    (
-        read_review,
-        '{"verdict": "good"}',
-        "verdict: Input should be 'approve' or 'changes'.",
-    ),
+    (read_review, '{"verdict": "good"}', "Input should be 'approve' or 'changes'."),
     (read_review, '{"verdict": "changes", "text": " "}', "does not say which ones."),
-    (chosen, "The second.", NO_JSON),
     (chosen, '{"winner": "two", "text": "x"}', "winner: Input should be a valid int"),
     (chosen, '{"winner": 1}', "text: Field required."),
-    (
-        chosen,
-        '{"winner": 3, "text": "x"}',
-        "Task 3 is not green in CI: choose one of 1, 2.",
-    ),
+    (chosen, '{"winner": 3, "text": "x"}', "Task 3 is not green in CI: choose one of"),
     (chosen, '{"winner": 9, "text": "x"}', "Task 9 is not one of the rivals: choose"),
 )
 def test_what_is_no_answer_is_told_so(
@@ -108,31 +95,26 @@ def test_an_agents_words_are_cleaned_and_bounded() -> None:
 
 
 def test_a_report_settles_its_task_and_is_handed_on() -> None:
-    rules = Rules().planned(spec(1, kind="report"), spec(2, after=(1,)))
+    rules = Rules().planned(spec(1, kind="report"), spec(2, kind="scout", after=(1,)))
     rules.started(1).do(given(1)).started(2)
 
     started = rules.noted(TaskStarted)
     assert rules.task(1).state == "merged"
     assert rules.task(1).landed is None
     assert rules.task(1).report == REPORT
-    assert [fact.kind for fact in started] == ["report", "work"]
+    assert [fact.kind for fact in started] == ["report", "scout"]
     assert started[1].handed == ("task 1 (Task 1) reports: It is slow.",)
 
-
-def test_a_convoy_of_reports_is_complete_and_lands_nothing() -> None:
-    rules = Rules().planned(spec(1, kind="report"), spec(2, kind="scout"))
-    rules.started(1).started(2).do(given(1), given(2))
-
+    rules.do(given(2))
     assert rules.convoy.state == "complete"
-    assert rules.convoy.pull is None
+    assert rules.convoy.pull is None, "it lands nothing"
 
 
 def test_only_a_task_that_reports_ends_in_a_report_and_in_nothing_else() -> None:
     rules = Rules().planned(spec(1, kind="scout"), spec(2)).started(1).started(2)
-    work = made(AcceptWork, commit=sha("a"), files=())
 
     assert str(rules.ask(given(2))) == "task 2 does not end with a report"
+    work = made(AcceptWork, commit=sha("a"))
     assert str(rules.ask(work)) == "task 1 must end with a report, not a change"
     assert rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1))
-    rules.do(given(1))
-    assert rules.ask(given(1))
+    assert rules.do(given(1)).ask(given(1)), "once"

@@ -3,7 +3,6 @@ from typing import Literal
 from convoy.answers import DIFF_CHARS, review_brief
 from convoy.events.session_events import TaskStarted
 from convoy.rules.ending import AcceptReview
-from convoy.rules.people import BlockTask
 from convoy.rules.retries import ReviseTask
 from convoy.rules.starting import StartTask
 from convoy.text import fence_of, fenced
@@ -58,53 +57,42 @@ def test_what_is_to_be_changed_goes_back_and_is_looked_at_again() -> None:
     assert (writer.state, writer.cause) == ("queued", "changes")
     assert writer.notes == ("the review by task 2 requests changes: No test.",)
     rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
-    rules.do(found(rules, "approve"))
-    assert rules.kept(1) == ""
-
-
-def test_after_its_rounds_or_the_writers_attempts_a_person_decides() -> None:
-    rules = begun().started(2, sha("a"))
-    rules.do(found(rules, "changes", "A."))
-    rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
-    rules.do(found(rules, "changes", "B."))
+    rules.do(found(rules, "changes", "B."))  # it has had its rounds
 
     assert (rules.task(1).state, rules.task(2).state) == ("needs-review", "blocked")
     assert rules.task(2).why.startswith("it requests changes again after 1 round;")
     assert rules.kept(1) == "the review by task 2"
 
-    rules.retried(2).started(2, sha("b"))
-    rules.do(found(rules, "changes", "B, still."))
+    rules.retried(2).started(2, sha("b")).do(found(rules, "changes", "B, still."))
     assert rules.task(1).state == "queued"
-
-    rules.dropped(2, "dropped by ann")
-    assert rules.task(3).state == "blocked"
+    assert rules.dropped(2).task(3).state == "blocked"
     rules.started(1, sha("b")).accepted(1, sha("c"))
     assert rules.kept(1) == ""
 
-    spent = begun(attempts=1).started(2, sha("a"))
-    writer = spent.do(found(spent, "changes", "A.")).task(1)
+
+def test_work_that_is_approved_may_land_and_the_writers_attempts_are_bounded() -> None:
+    rules = begun(attempts=1).started(2, sha("a"))
+    writer = rules.do(found(rules, "changes", "A.")).task(1)
     assert (writer.state, writer.why[-18:]) == ("blocked", " (after 1 attempt)")
 
+    rules = begun().started(2, sha("a"))
+    rules.do(found(rules, "changes", "No test."))
+    rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
+    assert rules.do(found(rules, "approve")).kept(1) == ""
 
-def test_a_verdict_on_work_that_has_changed_or_of_a_blocked_review_says_nothing() -> (
-    None
-):
+
+def test_a_verdict_that_comes_too_late_says_nothing() -> None:
     rules = begun().started(2, sha("a"))
     rules.do(ReviseTask(convoy=NAME, task=1, by="ann", text="Not so."))
     rules.started(1, sha("a")).accepted(1, sha("b")).do(found(rules, "changes", "A."))
     assert rules.task(1).state == "needs-review"
     assert rules.startable(2)
 
-    rules = begun().started(2, sha("a"))
-    rules.do(BlockTask(convoy=NAME, task=2, why="stopped", by="ann"))
+    rules = begun().started(2, sha("a")).blocked(2, "stopped")
     rules.do(found(rules, "approve"))  # its session ends only now
     assert (rules.task(2).state, rules.task(2).approves) == ("blocked", "")
 
-
-def test_a_review_goes_with_the_work_it_looks_at() -> None:
-    rules = begun().started(2, sha("a"))
-    rules.dropped(1, "dropped by ann")
-
+    rules = begun().started(2, sha("a")).dropped(1)
     assert rules.task(2).state == "dropped"
     assert rules.task(2).why == "it reviews task 1, which was dropped"
     assert rules.task(3).why == "it needs task 2, which was dropped"

@@ -13,45 +13,38 @@ from convoy.rules.ending import AcceptNothing, MakeChoice
 from convoy.rules.landing import FailMerge, ProveWork, waiting_to_merge
 from convoy.rules.people import BlockTask, DropTask, RebaseWork
 from convoy.rules.retries import RetryTask, ReviseTask
-from convoy.rules.verdict import Checks
+from convoy.rules.verdict import Checks, CiVerdict
 from convoy.text import fence_of, fenced
 from convoy.views.interventions import interventions
-from tests.convoy.room import due, question
-from tests.world.rules import NAME, Rules, commands, made, sha, spec
+from tests.convoy.room import due, question, refused
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
 CHOICE = spec(4, kind="choice", on=(1, 2, 3))
 WORK = {1: sha("a"), 2: sha("b"), 3: sha("c")}
 
 
-def begun(**given: object) -> Rules:
+def begun(paths: tuple[str, ...] = (), **given: object) -> Rules:
     """Return a race of three, with a task behind its choice."""
-    return Rules().planned(*RIVALS, CHOICE, spec(5, after=(4,)), **given)
+    choice = replace(CHOICE, paths=paths)
+    return Rules().planned(*RIVALS, choice, spec(5, after=(4,)), **given)
 
 
-def handed_in(rules: Rules, *numbers: int) -> Rules:
-    for number in numbers:
-        rules.started(number)
-        rules.accepted_quietly(number, WORK[number])
-        rules.offered(number, WORK[number], sha("0"))
-    return rules
+def handed_in(rules: Rules, number: int) -> Rules:
+    rules.started(number).accepted_quietly(number, WORK[number])
+    return rules.offered(number, WORK[number], sha("0"))
 
 
 def green(rules: Rules, *numbers: int, lines: int = 10) -> Rules:
-    handed_in(rules, *numbers)
-    return rules.do(
-        *(
-            made(ProveWork, task=number, commit=WORK[number], lines=lines - number)
-            for number in numbers
-        )
-    )
+    for number in numbers:
+        given = {"commit": WORK[number], "lines": lines - number}
+        handed_in(rules, number).do(made(ProveWork, task=number, **given))
+    return rules
 
 
 def red(rules: Rules, number: int) -> Rules:
-    candidate = WORK[number]
-    return handed_in(rules, number).do(
-        made(FailMerge, task=number, candidate=candidate, cause="red", why="CI is red")
-    )
+    given = {"candidate": WORK[number], "cause": "red", "why": "CI is red"}
+    return handed_in(rules, number).do(made(FailMerge, task=number, **given))
 
 
 def chose(rules: Rules, on: int) -> MakeChoice:
@@ -59,10 +52,10 @@ def chose(rules: Rules, on: int) -> MakeChoice:
     return MakeChoice(convoy=NAME, task=4, attempt=attempt, on=on, text="It is right.")
 
 
-def owed(rules: Rules, **verdicts: str) -> list[Action]:
+def owed(rules: Rules, **verdicts: CiVerdict) -> list[Action]:
     """Return what the refinery owes, CI having said so of the commits."""
     checks = {
-        sha(letter): Checks(verdict=verdict, names=("ci",), text=verdict)  # type: ignore[arg-type]
+        sha(letter): Checks(verdict=verdict, names=("ci",), text=verdict)
         for letter, verdict in verdicts.items()
     }
     wanted = Try | Prove | Reject | Note | LookAgain | Stall
@@ -82,18 +75,22 @@ def test_ci_judges_each_rival_as_it_is_and_nobody_else_sees_it() -> None:
     assert owed(rules, a="red") == [Reject(NAME, 1, WORK[1], "red")]
 
 
-def test_a_judge_begins_when_all_are_tried_and_one_lands() -> None:
-    rules = red(green(begun(), 1, 2), 3)
+def test_a_judge_begins_when_all_are_tried_and_only_one_may_land() -> None:
+    rules = red(green(begun(paths=("a.py",)), 1, 2), 3)
     assert rules.kept(1) == "task 4 to choose it"
     assert waiting_to_merge(rules.convoy) == ()
     assert rules.startable(4)
-    rules.started(4)
+    assert rules.started(4).state.leases
     started = rules.noted(TaskStarted)[-1]
     assert (started.kind, started.base) == ("choice", sha("0"))
 
     rules.do(chose(rules, 2))
     states = rules.states
     assert states == ["dropped", "needs-review", "dropped", "queued", "queued"]
+    assert rules.state.leases == {}, "the choice holds nothing any more"
+    assert rules.kept(2) == ""
+    loser = replace(rules.task(1), state="needs-review")
+    assert kept_by_tasks(rules.convoy, loser) != ""
     assert rules.task(1).why == "task 4 chose task 2"
     assert rules.waits(4) == "task 2 to land"
     assert not rules.startable(4)
@@ -105,23 +102,19 @@ def test_a_judge_begins_when_all_are_tried_and_one_lands() -> None:
 
 
 def test_the_only_one_left_is_taken_and_nobody_judges() -> None:
+    unseen = MakeChoice(convoy=NAME, task=4)
+    for others in (green(begun(), 1, 2, 3), red(green(begun(), 1), 2)):
+        assert others.ask(unseen)
     rules = red(red(begun(), 1), 3)
     assert owed(rules) == []
     green(rules, 2)
 
     assert not rules.startable(4)
     assert rules.waits(4).endswith("task 2 is the only one left")
-    assert owed(rules) == [Note("refinery", MakeChoice(convoy=NAME, task=4))]
-    rules.do(MakeChoice(convoy=NAME, task=4))
-    made = rules.noted(ChoiceMade)
+    assert owed(rules) == [Note("refinery", unseen)]
+    made = rules.do(unseen).noted(ChoiceMade)
     assert [(each.attempt, each.on, each.commit) for each in made] == [(0, 2, WORK[2])]
-    assert rules.ask(MakeChoice(convoy=NAME, task=4))
-
-
-def test_a_choice_is_not_made_unseen_while_there_are_others() -> None:
-    unseen = MakeChoice(convoy=NAME, task=4)
-    assert green(begun(), 1, 2, 3).ask(unseen)
-    assert red(green(begun(), 1), 2).ask(unseen)
+    assert rules.ask(unseen)
 
 
 def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() -> None:
@@ -130,34 +123,32 @@ def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() 
     assert interventions(rules.state, rules.now) == ()
     rules.dropped(3, "dropped by ann")
 
-    assert owed(rules) == [Note("refinery", made(BlockTask, task=4, why=NONE_LEFT))]
-    for each in commands(owed(rules), BlockTask):
-        rules.blocked(each.task, each.why)
+    block = made(BlockTask, task=4, why=NONE_LEFT)
+    assert owed(rules) == [Note("refinery", block)]
+    rules.do(block)
     assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1, 2, 4]
-    assert str(rules.ask(RetryTask(convoy=NAME, task=4, by="ann"))) == (
-        f"task 4 cannot choose: {NONE_LEFT}"
-    )
+    told = f"task 4 cannot choose: {NONE_LEFT}"
+    assert refused(rules, made(RetryTask, task=4)) == told
     rules.retried(1)
     assert [rules.task(n).state for n in (1, 2, 4)] == ["queued", "blocked", "queued"]
-    green(rules, 1)
-    assert owed(rules) == [Note("refinery", MakeChoice(convoy=NAME, task=4))]
+    assert owed(green(rules, 1)) == [Note("refinery", MakeChoice(convoy=NAME, task=4))]
 
 
 def test_what_no_judge_can_say_the_rule_says() -> None:
-    rules = green(begun(attempts=2), 1, 2, 3).started(4)
-    rules.refused(4, "refused")
+    rules = green(begun(attempts=2), 1, 2, 3).started(4).refused(4, "refused")
     assert rules.task(4).state == "queued"
     rules.started(4).lost(4)
 
-    made = rules.noted(ChoiceMade)
-    assert [each.on for each in made] == [3]
-    assert made[0].text == (
-        "it is the green rival with the smallest change; no judge picked a "
-        "winner: it died"
+    (choice,) = rules.noted(ChoiceMade)
+    assert (choice.on, choice.text) == (
+        3,
+        (
+            "it is the green rival with the smallest change; no judge picked a "
+            "winner: it died"
+        ),
     )
     assert rules.task(4).attempt is None
-    states = [rules.task(n).state for n in (1, 2, 3)]
-    assert states == ["dropped", "dropped", "needs-review"]
+    assert rules.states[:3] == ["dropped", "dropped", "needs-review"]
 
     tasks = green(green(begun(), 2, lines=12), 1, lines=11).convoy.tasks[:2]
     assert [task.lines for task in tasks] == [10, 10]
@@ -167,35 +158,33 @@ def test_what_no_judge_can_say_the_rule_says() -> None:
 def test_work_that_is_being_compared_stays_and_nothing_else_is_chosen() -> None:
     rules = red(green(begun(), 1, 2), 3).started(4)
     rebase = made(RebaseWork, old=WORK[1], commit=sha("d"), base=sha("1"))
-    used = "task 4 is comparing task 1 with its rivals"
 
-    assert str(rules.ask(ReviseTask(convoy=NAME, task=1, by="ann", text="No."))) == used
-    assert str(rules.ask(rebase)) == used
+    for change in (made(ReviseTask, text="No."), rebase):
+        used = "task 4 is comparing task 1 with its rivals"
+        assert refused(rules, change) == used
     for number in (3, 5, 9):  # red, or no rival
-        refused = rules.ask(chose(rules, number))
-        assert str(refused) == f"task {number} is not a green rival"
+        told = f"task {number} is not a green rival"
+        assert refused(rules, chose(rules, number)) == told
 
 
 def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
-    rules = green(begun(), 1, 2).dropped(4, "by ann")
+    rules = green(begun(), 1, 2).dropped(4)
     assert rules.states == [*["dropped"] * 4, "blocked"]
     assert rules.task(1).why == "it is a rival in task 4, which was dropped"
 
-    rules = green(begun(), 1, 2, 3).started(4)
-    rules.do(DropTask(convoy=NAME, task=4, why="by ann"), chose(rules, 2))
+    rules = green(begun(), 1, 2, 3).started(4).dropped(4)
+    rules.do(chose(rules, 2))
     assert rules.task(4).attempt is None
     assert not rules.noted(ChoiceMade)
 
     rules = red(green(begun(), 1, 2), 3).started(4)
     rules.do(chose(rules, 2))
-    refused = rules.ask(DropTask(convoy=NAME, task=4, why="by ann"))
-    assert str(refused) == "task 4 chose task 2 and ends when it does"
-    rules.dropped(2, "by ann")
+    told = "task 4 chose task 2 and ends when it does"
+    assert refused(rules, made(DropTask, task=4)) == told
+    rules.dropped(2)
     assert rules.task(4).why == "it chose task 2, which was dropped"
     assert rules.task(5).state == "blocked"
-
-    rules.dropped(5, "by ann")
-    assert rules.convoy.state == "failed"
+    assert rules.dropped(5).convoy.state == "failed"
     rules.taken_up()
     losers = [task.number for task in rules.convoy.tasks if task.state == "dropped"]
     assert losers == [1, 3], "nothing would choose one of them"
@@ -205,8 +194,8 @@ def test_only_what_ci_judged_is_green() -> None:
     rules = begun().started(1)
     assert rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1))
     rules.accepted_quietly(1, WORK[1])
-    proof = ProveWork(convoy=NAME, task=1, commit=WORK[1], judged=("ci",), lines=1)
-    assert "no longer the candidate" in str(rules.ask(proof))
+    proof = made(ProveWork, commit=WORK[1], lines=1)
+    assert "no longer the candidate" in refused(rules, proof)
     rules.offered(1, WORK[1], sha("0"))
     for changes in ({"judged": ()}, {"judged": ("none",)}, {"commit": WORK[2]}):
         assert rules.ask(replace(proof, **changes))
@@ -227,15 +216,3 @@ def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
     assert f"## What task 1 changed\n\n{fenced('+ one', fence_of(''))}\n" in told
     assert "## What task 2 changed (only the beginning)" in told
     assert told.count("x" * 100) < DIFFS_CHARS // 2 // 100 + 1
-
-
-def test_of_what_was_not_chosen_nothing_may_land() -> None:
-    choice = spec(4, kind="choice", on=(1, 2, 3), paths=("a.py",))
-    rules = green(Rules().planned(*RIVALS, choice), 1, 2, 3).started(4)
-    assert rules.state.leases
-    rules.do(chose(rules, 2))
-
-    assert rules.state.leases == {}, "the choice holds nothing any more"
-    loser = replace(rules.task(1), state="needs-review")
-    assert kept_by_tasks(rules.convoy, rules.task(2)) == ""
-    assert kept_by_tasks(rules.convoy, loser) != ""

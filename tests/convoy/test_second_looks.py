@@ -50,12 +50,16 @@ def doubt(task: int, candidate: str, *, is_red: bool = True) -> DoubtMerge:
     )
 
 
+def again(task: int, candidate: str) -> owed.LookAgain:
+    return owed.LookAgain(NAME, task, sha(candidate), "boom", ("unit",), is_red=True)
+
+
 def test_what_stands_on_a_red_one_is_built_without_it_at_once() -> None:
     rules = waiting(1, 2, 3).offered(1, sha("a"), TIP)
     rules.offered(2, sha("b"), sha("a")).offered(3, sha("c"), sha("b"))
 
-    found = due(rules, b=RED, c=RED)  # those ahead are not judged yet
-    assert found == [owed.LookAgain(NAME, 2, sha("b"), "boom", ("unit",), is_red=True)]
+    # those ahead are not judged yet
+    assert due(rules, b=RED, c=RED) == [again(2, "b")]
     rules.do(doubt(2, "b"))
 
     alone, others = owed.Build(NAME, (2,), TIP), owed.Build(NAME, (3,), sha("a"))
@@ -72,23 +76,31 @@ def test_red_on_green_is_its_own_once_the_one_on_top_of_it_is_red_alike() -> Non
     assert due(rules, a=GREEN, b=RED, c=runs) == [land]
     assert due(rules, a=runs, b=RED) == due(rules, a=runs, b=RED, c=RED) == []
     for unlike in (other, replace(RED, failed=("lint",)), GREEN, STOPPED):
-        _, again = due(rules, a=GREEN, b=RED, c=unlike)
-        assert isinstance(again, owed.LookAgain)
+        _, found = due(rules, a=GREEN, b=RED, c=unlike)
+        assert isinstance(found, owed.LookAgain)
     rules.landed_as(1, sha("a"))
     assert due(rules, sha("a"), b=RED, c=RED) == [blame]
 
     lasting = waiting(1, 2).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
-    (again,) = due(lasting, a=RED, b=RED)  # both may be red of one outage
-    assert isinstance(again, owed.LookAgain)
+    (found,) = due(lasting, a=RED, b=RED)  # both may be red of one outage
+    assert isinstance(found, owed.LookAgain)
 
 
-def test_the_only_one_in_front_is_judged_again_on_the_same_commit() -> None:
-    rules = red(waiting(1), 1, "a")
-
+def test_green_on_a_tip_that_moved_on_waits_in_the_chain_again() -> None:
+    rules = red(waiting(1), 1, "a")  # alone in front, on the same commit again
     assert due(rules) == [owed.Build(NAME, (1,), TIP)]
     assert rules.task(1).doubted is not None
     said = "CI was red on it (boom) and is testing it again, alone"
     assert said in rules.reasons(1)
+
+    rules.offered(1, sha("b"), TIP).pushed(NEXT)
+    clear = ClearMerge(convoy=NAME, task=1, candidate=sha("b"), judged=("unit",))
+    assert due(rules, NEXT, b=GREEN) == [owed.Note("refinery", clear)]
+    rules.do(clear)
+
+    assert due(rules, NEXT) == [owed.Build(NAME, (1,), NEXT)]
+    rules.offered(1, sha("c"), NEXT)
+    assert due(rules, NEXT, c=RED) == [again(1, "c")]
 
 
 @looped(TIP, sha("a"))
@@ -106,28 +118,12 @@ def test_green_alone_lands_and_blames_nobody(base: str) -> None:
     assert rules.task(2).started == 1
 
 
-def test_green_on_a_tip_that_moved_on_waits_in_the_chain_again() -> None:
-    rules = red(waiting(1), 1, "a").offered(1, sha("b"), TIP).pushed(NEXT)
-
-    clear = ClearMerge(convoy=NAME, task=1, candidate=sha("b"), judged=("unit",))
-    assert due(rules, NEXT, b=GREEN) == [owed.Note("refinery", clear)]
-    rules.do(clear)
-
-    assert due(rules, NEXT) == [owed.Build(NAME, (1,), NEXT)]
-    rules.offered(1, sha("c"), NEXT)
-    assert due(rules, NEXT, c=RED) == [
-        owed.LookAgain(NAME, 1, sha("c"), "boom", ("unit",), is_red=True)
-    ]
-
-
 def test_it_does_not_overtake_several_that_are_being_judged() -> None:
     rules = red(waiting(1, 2, 3), 1, "a").offered(1, sha("b"), TIP)
     rules.offered(2, sha("c"), TIP).offered(3, sha("d"), sha("c"))
 
     assert due(rules, b=GREEN) == []
-    assert due(rules, b=GREEN, d=RED) == [
-        owed.LookAgain(NAME, 3, sha("d"), "boom", ("unit",), is_red=True)
-    ]
+    assert due(rules, b=GREEN, d=RED) == [again(3, "d")]
 
 
 def test_red_alone_is_its_own_but_not_on_a_tip_that_is_about_to_move() -> None:
@@ -149,39 +145,40 @@ def test_red_alone_is_its_own_but_not_on_a_tip_that_is_about_to_move() -> None:
 
 def test_ci_that_was_stopped_is_asked_again_and_then_a_person() -> None:
     rules = waiting(1)
-    for count in range(LOST_MOST):
-        rules.offered(1, sha("abc"[count]), TIP)
-        found = due(rules, a=STOPPED, b=STOPPED, c=STOPPED)
-        is_last = count == LOST_MOST - 1
-        assert [type(one) for one in found] == [owed.LookAgain, owed.Stall][
-            : 1 + is_last
-        ]
-        rules.do(doubt(1, "abc"[count], is_red=False))
+    for count, letter in enumerate("abc"[:LOST_MOST], 1):
+        rules.offered(1, sha(letter), TIP)
+        found = [type(one) for one in due(rules, "", **{letter: STOPPED})]
+        assert found == [owed.LookAgain, owed.Stall][: 1 + (count == LOST_MOST)]
+        rules.do(doubt(1, letter, is_red=False))
         assert due(rules) == [owed.Build(NAME, (1,), TIP)]
     assert rules.task(1).spent == 1
 
 
-def silent(rules: Rules, letter: str) -> list[owed.Action]:
-    """Return what is due once CI was waited for long enough, and never started."""
-    rules.now += 10**6
-    return due(rules, "", **{letter: Checks(verdict="none")})
-
-
 def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
+    nothing = Checks(verdict="none")
     rules = waiting(1, 2).offered(1, sha("e"), TIP).landed_as(1, sha("e"))
     for letter in "abc"[: LOST_MOST - 1]:
         rules.offered(2, sha(letter), sha("e"))
-        (again,) = silent(rules, letter)
-        assert isinstance(again, owed.LookAgain)
-        assert not again.is_red
-        assert "never started" in again.text
+        rules.now += 10**6  # it was waited for long enough
+        (found,) = due(rules, "", **{letter: nothing})
+        assert isinstance(found, owed.LookAgain)
+        assert not found.is_red
+        assert "never started" in found.text
         rules.do(doubt(2, letter, is_red=False))
         assert due(rules) == [owed.Build(NAME, (2,), sha("e"))]
 
     rules.offered(2, sha("c"), sha("e"))
-    (asked,) = commands(silent(rules, "c"), BlockTask)
+    rules.now += 10**6
+    (asked,) = commands(due(rules, c=nothing), BlockTask)
     assert "no check or commit status" in asked.why
     assert rules.task(2).spent == 1
+
+    rules = waiting(1, 2).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
+    assert due(rules, a=nothing, b=nothing) == [], "it may start yet"
+    rules.now += 10**6
+    (first,) = commands(due(rules, a=nothing, b=nothing), BlockTask)
+    assert first.task == 1, "of several the first is asked about"
+    assert "no check or commit status" in first.why
 
 
 def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> None:
@@ -205,13 +202,3 @@ def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> N
     for leg in ("lint (3.11)", "lint / ruff"):
         said = judge([one, whole], ("ci", leg), "brat").text
         assert "(reported: ci, lint): lint was skipped entirely" in said
-
-
-def test_of_several_that_ci_says_nothing_of_the_first_is_asked_about() -> None:
-    rules = waiting(1, 2).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
-    rules.now += 10**6
-    nothing = Checks(verdict="none")
-
-    (said,) = commands(due(rules, a=nothing, b=nothing), BlockTask)
-
-    assert said.task == 1

@@ -3,37 +3,28 @@
 from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
 from convoy.model import ids
 from convoy.model.ids import MINUTE_MS, task_item, task_of_item
-from convoy.owed import Action, Begin, Note, Show
+from convoy.owed import Begin, Note, Show
 from convoy.owed.owed import UNTRIED_MS
 from convoy.rules.observed import Run
 from convoy.rules.starting import StartTask
 from tests.convoy.room import due
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 FIRST = task_item(NAME, 1)
 TRIED = Note(None, ItemTakenUp(item=FIRST))
 
 
-def with_runs(rules: Rules, *runs: Run) -> tuple[Action, ...]:
-    return due(rules, runs={run.id: run for run in runs})
-
-
 def owed(rules: Rules, *runs: Run) -> list[object]:
-    return [each for each in with_runs(rules, *runs) if isinstance(each, Begin | Note)]
-
-
-def never_begun() -> Rules:
-    """Return rules with one slot; the dispatch of the first of two tasks is refused."""
-    rules = Rules().planned(spec(1), spec(2), max_sessions=1)
-    start = {"base": sha("0"), "session": "ab" * 16, "nonce": "n", "now": rules.now}
-    rules.do(StartTask(convoy=NAME, task=1, **start))  # type: ignore[arg-type]
-    return rules.do(ItemSetAside(item=FIRST, why="the forge says no"))
+    found = due(rules, runs={run.id: run for run in runs})
+    return [each for each in found if isinstance(each, Begin | Note)]
 
 
 @looped(None, ItemTakenUp(item=FIRST, by="ann"))
 def test_it_is_tried_again_only_when_a_slot_is_free(retry: ItemTakenUp | None) -> None:
-    rules = never_begun().started(2)
+    rules = Rules().planned(spec(1), spec(2), max_sessions=1)
+    rules.do(made(StartTask, now=rules.now))
+    rules.do(ItemSetAside(item=FIRST, why="the forge says no")).started(2)
     if retry is None:
         rules.now += MINUTE_MS
     else:  # at once, whatever its wait was
@@ -55,21 +46,15 @@ def test_a_session_that_runs_keeps_its_slot_while_its_task_is_aside() -> None:
     assert owed(rules) == [TRIED], "the forge has forgotten it"
 
 
-@looped(
-    *((task_item(NAME, 3), (NAME, 3)), (task_item(NAME, 0), (NAME, 0))),
-    *((ids.item("convoy", NAME), (NAME, 0)), (ids.item("run", 7), None)),
-    *(
-        (text, None)
-        for text in (
-            *("task/", "task/fix", "task/fix/", "task/fix/x", "task/a/²", "task/a/-1"),
-            f"task/fix/{'9' * 5000}",
-        )
-    ),
-)
-def test_a_name_says_which_convoy_and_task_it_is(
-    item: str, told: tuple[str, int] | None
-) -> None:
-    assert task_of_item(item) == told
+def test_a_name_says_which_convoy_and_task_it_is() -> None:
+    for number in (3, 0):
+        assert task_of_item(task_item(NAME, number)) == (NAME, number)
+    assert task_of_item(ids.item("convoy", NAME)) == (NAME, 0)
+    for item in (
+        *("task/", "task/fix", "task/fix/", "task/fix/x", "task/a/²", "task/a/-1"),
+        *(f"task/fix/{'9' * 5000}", ids.item("run", 7)),
+    ):
+        assert task_of_item(item) is None
 
 
 LABELS = ids.item("show", NAME, "labels")
@@ -79,28 +64,23 @@ def shown_again(rules: Rules) -> list[object]:
     return [each for each in due(rules, {}) if isinstance(each, Show | Note)]
 
 
-def over() -> Rules:
-    """Return rules with a convoy that has ended, and told its issue."""
-    rules = Rules().planned(spec(1)).failed("cancelled")
-    return rules.do(ActionDone(key=ids.key("finish", NAME), number=7))
-
-
 def test_what_was_refused_when_a_convoy_ended_is_shown_later() -> None:
-    rules = over()
-    assert shown_again(rules) == []
-    rules.do(ItemSetAside(item=LABELS, why="the forge says no"))
+    def refused(item: str) -> Rules:
+        """Return rules with a convoy that has ended, and told its issue."""
+        rules = Rules().planned(spec(1)).failed("cancelled")
+        rules.do(ActionDone(key=ids.key("finish", NAME), number=7))
+        assert shown_again(rules) == []
+        return rules.do(ItemSetAside(item=item, why="the forge says no"))
 
+    rules = refused(LABELS)
     assert shown_again(rules) == [Show(NAME, "comment")], "its comment tells of it"
     rules.now += MINUTE_MS
     assert shown_again(rules) == [Show(NAME, "labels"), Show(NAME, "comment")]
     rules.do(ItemTakenUp(item=LABELS, works=True))
     assert shown_again(rules) == []
 
-
-def test_what_nobody_tries_any_more_is_no_longer_told() -> None:
-    item = ids.item("check", sha("a"))
-    rules = over().do(ItemSetAside(item=item, why="the forge says no"))
-
+    item = ids.item("check", sha("a"))  # nobody tries it any more
+    rules = refused(item)
     rules.now += MINUTE_MS + UNTRIED_MS - 1
     assert shown_again(rules) == []
     rules.now += 1

@@ -1,9 +1,7 @@
 from msgspec.structs import replace
 
 from convoy.model.records import NamedIssue, SubIssue
-from convoy.owed import BuildSync, Look, Patience
-from convoy.owed.landings import merges
-from convoy.rules.observed import Observed
+from convoy.owed import BuildSync
 from convoy.rules.sub_issues import (
     MOST_SUB_ISSUES,
     FinishKept,
@@ -17,8 +15,9 @@ from convoy.rules.sub_issues import (
     tasks_of,
 )
 from convoy.rules.target import AttemptSync, LandSync
+from tests.convoy.room import BASE, due
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha
+from tests.world.rules import NAME, Rules, made, sha
 
 
 def sub(issue: int, *after: int, **more: object) -> SubIssue:
@@ -74,14 +73,14 @@ def test_what_is_no_plan_is_said(listed: tuple[SubIssue, ...], told: str) -> Non
 
 def test_a_persons_issue_waits_for_them_and_ends_with_their_closing() -> None:
     rules = Rules().listed(sub(11), sub(12, 11, kept_by="ann"), sub(13, 12))
+    done = FinishKept(convoy=NAME, task=2, by="ann")
 
     assert rules.states == ["queued", "blocked", "queued"]
     assert "#12 is assigned to ann" in rules.task(2).why
-    rules.do(FinishKept(convoy=NAME, task=2, by="ann"))
-    assert rules.task(2).state == "merged"
-    assert rules.ask(FinishKept(convoy=NAME, task=2, by="ann")) is not None
+    assert rules.do(done).task(2).state == "merged"
+    assert rules.ask(done) is not None
     rules = Rules().listed(sub(12, kept_by="ann"), sub(13, 12))
-    rules.do(FinishKept(convoy=NAME, task=1, by="ann", target=rules.convoy.base))
+    rules.do(replace(done, task=1, target=rules.convoy.base))
     assert rules.startable(2), "it was done elsewhere"
 
 
@@ -99,15 +98,12 @@ def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -
     waits = "main to be merged into the convoy branch (main contains task 2)"
     assert rules.waits(3) == waits
     assert f"it is waiting for {waits}" in rules.reasons(3)
-    ready = [rules.startable(number) for number in (3, 4)]
-    assert ready == [False, True]
-    refs = {"refs/heads/main": theirs, f"refs/heads/convoy/{NAME}/base": tip}
-    look = Look(Observed(refs=refs), Patience(), rules.now)
-    due = [*merges(rules.convoy, look)]
-    assert (BuildSync(NAME, theirs) in due) == (built != theirs)
+    assert [rules.startable(number) for number in (3, 4)] == [False, True]
+    found = due(rules, {"refs/heads/main": theirs, BASE: tip})
+    assert (BuildSync(NAME, theirs) in found) == (built != theirs)
     if built != theirs:
         rules.do(replace(sync, target=theirs))
-    rules.do(LandSync(convoy=NAME, candidate=sha("c"), judged=("ci",)))
+    rules.do(made(LandSync, candidate=sha("c")))
     assert rules.startable(3)
     assert rules.waits(3) == "a free slot"
 
@@ -144,63 +140,62 @@ BEFORE = (sub(11), sub(12, 11), sub(13))
 def test_a_change_is_shown_and_taken_in_when_somebody_agrees(
     now: tuple[SubIssue, ...], told: tuple[str, ...], after: dict[int, object]
 ) -> None:
+    follow = FollowList(convoy=NAME, by="ann")
     rules = Rules().listed(*BEFORE)
     assert changes(rules.convoy, now) == told
     asked = rules.ask(ProposeList(convoy=NAME, listed=now, now=1))
     assert (asked is None) == bool(told)
     assert rules.states == ["queued"] * 3, "not yet"
-    assert (rules.ask(FollowList(convoy=NAME, by="ann")) is None) == bool(told)
+    assert (rules.ask(follow) is None) == bool(told)
 
     for number, wanted in after.items():
         task = rules.task(number)
         assert wanted in (task.state, task.spec.after)
     assert changes(rules.convoy, now) == ()
-    assert rules.ask(FollowList(convoy=NAME, by="ann")) is not None, "twice is once"
+    assert rules.ask(follow) is not None, "twice is once"
     order = [each.issue for each in now if not each.closed]
     assert [n.issue for n in rules.convoy.named if n.issue in order] == order
 
 
+def proposed(rules: Rules, *listed: SubIssue) -> Rules:
+    return rules.do(ProposeList(convoy=NAME, listed=listed, now=rules.now))
+
+
 def test_a_blocker_of_another_repository_that_appears_is_told() -> None:
     rules = Rules().listed(*BEFORE)
-    now = (*BEFORE[:2], replace(BEFORE[2], away="octo/app#7"))
-    rules.do(ProposeList(convoy=NAME, listed=now, now=1))
+    proposed(rules, *BEFORE[:2], replace(BEFORE[2], away="octo/app#7"))
 
     [said] = [intent.text for intent in rules.state.intents.values() if intent.text]
     assert "- #13 is blocked by octo/app#7\n" in said
     assert "The plan does not change: #13 is blocked by octo/app#7, which is" in said
-    rules.do(ProposeList(convoy=NAME, listed=BEFORE, now=2))
-    assert not rules.convoy.proposed
-
-
-def test_what_has_begun_goes_on_and_what_is_landing_takes_nothing_more_in() -> None:
-    rules = Rules().listed(*BEFORE).started(1)
-    rules.do(ProposeList(convoy=NAME, listed=BEFORE[1:], now=1))
-
-    assert rules.ask(FollowList(convoy=NAME)) is not None, "#12 waits for what is gone"
-    rules.do(ProposeList(convoy=NAME, listed=(sub(12), sub(13)), now=2))
-    rules.do(FollowList(convoy=NAME))
-    assert rules.task(1).state == "running"
-    now = rules.convoy
-    assert tasks_of(11, now.listed, now.named) == (1,), "it is still its issue"
-
-    rules = Rules().listed(sub(11)).landed(1, sha("a"))
-    rules.do(ProposeList(convoy=NAME, listed=(sub(11), sub(12)), now=1))
-    assert rules.convoy.settled
-    assert not may_follow(rules.convoy)
-    assert "it is landing" in str(rules.ask(FollowList(convoy=NAME, by="ann")))
+    assert not proposed(rules, *BEFORE).convoy.proposed
 
 
 def test_an_issue_that_is_reopened_after_its_task_was_dropped_gets_another() -> None:
     rules = Rules().listed(*BEFORE)
-    for now, (state, *told) in (
-        (replace(BEFORE[2], closed="not_planned"), ("dropped", "#13 was closed as")),
-        (BEFORE[2], ("queued", "#13 was reopened")),
+    for now, state, told in (
+        (replace(BEFORE[2], closed="not_planned"), "dropped", "#13 was closed as"),
+        (BEFORE[2], "queued", "#13 was reopened"),
     ):
         listed = (*BEFORE[:2], now)
         (said,) = changes(rules.convoy, listed)
-        assert said.startswith(told[0])
-        rules.do(ProposeList(convoy=NAME, listed=listed, now=rules.now))
-        rules.do(FollowList(convoy=NAME, by="ann"))
+        assert said.startswith(told)
+        proposed(rules, *listed).do(FollowList(convoy=NAME, by="ann"))
         number = {each.issue: each.task for each in rules.convoy.named}[13]
         assert rules.task(number).state == state
         assert changes(rules.convoy, listed) == ()
+
+
+def test_what_has_begun_goes_on_and_what_is_landing_takes_nothing_more_in() -> None:
+    follow = FollowList(convoy=NAME, by="ann")
+    rules = proposed(Rules().listed(*BEFORE).started(1), *BEFORE[1:])
+    assert rules.ask(follow) is not None, "#12 waits for what is gone"
+    proposed(rules, sub(12), sub(13)).do(follow)
+    assert rules.task(1).state == "running"
+    now = rules.convoy
+    assert tasks_of(11, now.listed, now.named) == (1,), "it is still its issue"
+
+    rules = proposed(Rules().listed(sub(11)).landed(1, sha("a")), sub(11), sub(12))
+    assert rules.convoy.settled
+    assert not may_follow(rules.convoy)
+    assert "it is landing" in str(rules.ask(follow))

@@ -2,19 +2,9 @@
 
 from msgspec.structs import replace
 
+from convoy import owed
 from convoy.events.merge_events import LandingWaits
 from convoy.model.work import LOST_MOST
-from convoy.owed import (
-    Action,
-    BuildConvoy,
-    BuildSync,
-    Do,
-    LandConvoy,
-    Look,
-    LookAgain,
-    Patience,
-    Reject,
-)
 from convoy.owed.landings import BRANCH_GONE, merges
 from convoy.rules.landing import AttemptMerge
 from convoy.rules.observed import Observed
@@ -26,7 +16,7 @@ from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 TIP, MOVED = sha("a"), sha("1")
 RED = Checks(verdict="red")
-PATIENCE = Patience()
+PATIENCE = owed.Patience()
 
 
 def begun(*more: int, **given: bool) -> Rules:
@@ -35,44 +25,34 @@ def begun(*more: int, **given: bool) -> Rules:
     return rules.landed(1, TIP)
 
 
-def owed(
+def owes(
     rules: Rules, later_s: int = 0, *, tip: str = TIP, **checks: Checks
-) -> list[Action]:
+) -> list[owed.Action]:
     refs = {"refs/heads/main": MOVED, BASE: tip}
     known = {sha(letter): found for letter, found in checks.items()}
     observed = Observed(refs=refs, checks=known)
     now = rules.now + later_s * 1000
-    return [*merges(rules.convoy, Look(observed, PATIENCE, now))]
+    return [*merges(rules.convoy, owed.Look(observed, PATIENCE, now))]
 
 
 def attempt(candidate: str, target: str = MOVED) -> AttemptSync:
     return AttemptSync(convoy=NAME, candidate=candidate, base=TIP, target=target)
 
 
-def fail(candidate: str | None) -> FailSync:
-    return FailSync(convoy=NAME, candidate=candidate, target=MOVED, why="red")
+def taken_in(rules: Rules, candidate: str, target: str = MOVED) -> Rules:
+    done = Land(convoy=NAME, candidate=candidate, judged=("ci",))
+    return rules.do(attempt(candidate, target), done)
 
 
-def conflicted() -> Rules:
-    return begun(2).do(
-        made(FailSync, candidate=None, target=MOVED, paths=("a.py", "b.py"))
-    )
-
-
-def test_a_target_that_moved_is_taken_in_before_anything_is_built() -> None:
+def test_a_target_that_moved_is_taken_in_first_and_once_in_five_minutes() -> None:
     rules = begun(2).started(2).accepted(2, sha("b"))
+    assert owes(rules) == [owed.BuildSync(NAME, MOVED)]
+    assert owes(rules.offered(2, sha("c"), TIP)) == [], "CI judges that"
 
-    assert owed(rules) == [BuildSync(NAME, MOVED)]
-    assert owed(rules.offered(2, sha("c"), TIP)) == [], "CI judges that"
-
-
-def test_a_busy_target_is_taken_in_once_in_five_minutes() -> None:
-    rules = begun(2).do(attempt(sha("d"), sha("2")))
-    rules.do(Land(convoy=NAME, candidate=sha("d"), judged=("ci",)))
-
+    rules = taken_in(begun(2), sha("d"), sha("2"))
     assert rules.convoy.changed == (sha("2"), sha("d"))
-    assert owed(rules, 299, tip=sha("d")) == []
-    assert owed(rules, 301, tip=sha("d")) == [BuildSync(NAME, MOVED)]
+    assert owes(rules, 299, tip=sha("d")) == []
+    assert owes(rules, 301, tip=sha("d")) == [owed.BuildSync(NAME, MOVED)]
 
 
 def test_a_target_that_is_gone_is_said_once_until_it_is_back() -> None:
@@ -80,7 +60,7 @@ def test_a_target_that_is_gone_is_said_once_until_it_is_back() -> None:
     waits = BRANCH_GONE.format("main")
     gone = {BASE: TIP}
     for refs, told in ((gone, waits), (gone | {"refs/heads/main": MOVED}, "")):
-        look = Look(Observed(refs=refs), PATIENCE, rules.now)
+        look = owed.Look(Observed(refs=refs), PATIENCE, rules.now)
         rules.do(*commands(merges(rules.convoy, look), LandingWaits))
         assert rules.convoy.landing_waits == told
         assert not commands(merges(rules.convoy, look), LandingWaits)
@@ -89,37 +69,41 @@ def test_a_target_that_is_gone_is_said_once_until_it_is_back() -> None:
 def test_without_sync_it_comes_in_after_the_last_task() -> None:
     rules = begun(2, sync=False)
 
-    assert owed(rules) == []
+    assert owes(rules) == []
     rules.dropped(2, "not wanted")
-    assert owed(rules) == [BuildSync(NAME, MOVED)]
-    rules.do(attempt(sha("d")), Land(convoy=NAME, candidate=sha("d"), judged=("ci",)))
-    assert owed(rules, tip=sha("d")) == [BuildConvoy(NAME, MOVED)]
+    assert owes(rules) == [owed.BuildSync(NAME, MOVED)]
+    assert owes(taken_in(rules, sha("d")), tip=sha("d")) == [
+        owed.BuildConvoy(NAME, MOVED)
+    ]
 
     rules = begun().do(attempt(sha("d"), sha("2")))
-    assert owed(rules, d=GREEN) == [BuildSync(NAME, MOVED)], "the target moved on"
+    assert owes(rules, d=GREEN) == [owed.BuildSync(NAME, MOVED)], "the target moved on"
 
 
-def test_what_its_branch_was_moved_to_is_not_built_again() -> None:
-    rules = begun().do(attempt(sha("d")))
-    rules.do(Land(convoy=NAME, candidate=sha("d"), judged=("ci",)))
-    rules.do(made(AttemptMerge, task=0, candidate=sha("e"), base=MOVED, work=sha("d")))
+def test_a_candidate_is_built_again_only_when_its_base_is_another() -> None:
+    def built(rules: Rules, candidate: str, base: str, work: str) -> Rules:
+        given = {"candidate": sha(candidate), "base": base, "work": work}
+        return rules.do(made(AttemptMerge, task=0, **given))
 
-    assert owed(rules, tip=sha("e"), e=GREEN) == []
+    rules = built(taken_in(begun(), sha("d")), "e", MOVED, sha("d"))
+    assert owes(rules, tip=sha("e"), e=GREEN) == [], "its branch was moved to it"
     rules.pushed(sha("b"))
-    assert owed(rules, tip=sha("b"), e=GREEN) == [BuildConvoy(NAME, MOVED)]
+    assert owes(rules, tip=sha("b"), e=GREEN) == [owed.BuildConvoy(NAME, MOVED)]
+
+    rules = taken_in(built(begun(), "e", sha("9"), TIP), sha("d"))
+    built(rules, "f", sha("9"), sha("d"))  # on a target that went back
+    assert owes(rules, tip=sha("d"), f=GREEN) == [owed.BuildConvoy(NAME, MOVED)]
 
 
 def test_ci_that_was_stopped_blames_nobody_and_then_asks_a_person() -> None:
     rules = begun(2)
     stopped = Checks(verdict="lost", failed=("ci",), text="cancelled")
-    for count in range(LOST_MOST):
+    for letter in "def"[:LOST_MOST]:
         rules.now += 10**6
-        rules.do(attempt(sha("def"[count])))
-        found = owed(rules, d=stopped, e=stopped, f=stopped)
-        candidate = sha("def"[count])
-        look = LookAgain(NAME, 0, candidate, "cancelled", ("ci",), is_red=False)
-        assert found == [look]
-        rules.do(replace(fail(candidate), lost=True))
+        rules.do(attempt(sha(letter)))
+        again = owed.LookAgain(NAME, 0, sha(letter), "cancelled", ("ci",), is_red=False)
+        assert owes(rules, d=stopped, e=stopped, f=stopped) == [again]
+        rules.do(made(FailSync, candidate=sha(letter), target=MOVED, lost=True))
     assert len(rules.convoy.tasks) == 2
     assert rules.convoy.sync.reds == 0
     assert rules.convoy.sync.stalled
@@ -127,47 +111,43 @@ def test_ci_that_was_stopped_blames_nobody_and_then_asks_a_person() -> None:
 
 def test_red_once_is_built_once_more_and_red_twice_is_a_task() -> None:
     rules = begun(2).do(attempt(sha("d")))
-    assert owed(rules, d=RED) == [Reject(NAME, 0, sha("d"), "")]
+    assert owes(rules, d=RED) == [owed.Reject(NAME, 0, sha("d"), "")]
 
-    rules.do(fail(sha("d")))
+    rules.do(made(FailSync, candidate=sha("d"), target=MOVED))
     assert len(rules.convoy.tasks) == 2
-    assert owed(rules) == [BuildSync(NAME, MOVED)]
+    assert owes(rules) == [owed.BuildSync(NAME, MOVED)]
 
-    rules.do(attempt(sha("e")), fail(sha("e")))
+    rules.do(attempt(sha("e")), made(FailSync, candidate=sha("e"), target=MOVED))
     assert rules.task(3).spec.kind == "sync"
     assert "noop" in rules.task(3).spec.instructions
-    assert owed(rules) == []
+    assert owes(rules) == []
 
     rules = Rules().planned(spec(1))  # a target that is red by itself
     red = AttemptSync(convoy=NAME, candidate=MOVED, base=sha("0"), target=MOVED)
-    rules.do(red, fail(MOVED))
-    assert (owed(rules, tip=sha("0")), len(rules.convoy.tasks)) == ([], 1)
+    rules.do(red, made(FailSync, candidate=MOVED, target=MOVED))
+    assert (owes(rules, tip=sha("0")), len(rules.convoy.tasks)) == ([], 1)
 
 
-def test_a_conflict_is_a_task_that_names_the_files() -> None:
-    rules = conflicted()
-
+def test_a_conflict_is_a_task_that_names_the_files_and_lands_as_a_merge() -> None:
+    rules = begun(2).do(
+        made(FailSync, candidate=None, target=MOVED, paths=("a.py", "b.py"))
+    )
     assert rules.task(3).spec.kind == "sync"
     assert "- a.py\n- b.py" in rules.task(3).spec.instructions
-    assert rules.ask(fail(None))
+    assert rules.ask(made(FailSync, candidate=None, target=MOVED))
     assert rules.ask(attempt(sha("d")))
-    rules.blocked(3, "3 attempts")
-    assert (owed(rules), rules.convoy.state) == ([], "active")
 
-
-def test_what_takes_the_target_in_lands_as_such() -> None:
-    rules = conflicted().started(3, sha("e")).accepted(3, sha("f"))
+    rules.started(3, sha("e")).accepted(3, sha("f"))
     plain = made(AttemptMerge, task=3, candidate=sha("c"), base=TIP, work=sha("f"))
     assert rules.ask(plain)
     rebase = made(RebaseWork, task=3, old=sha("f"), commit=sha("c"), base=TIP)
     assert refused(rules, rebase) == "task 3 is a merge of main and cannot be rebased"
-
-    merge = AttemptMerge(
-        convoy=NAME, task=3, candidate=sha("c"), base=TIP, work=sha("f"), target=MOVED
-    )
-    rules.do(merge).landed_as(3, sha("c"))
-
+    rules.do(replace(plain, target=MOVED)).landed_as(3, sha("c"))
     assert (rules.convoy.sync.target, rules.convoy.sync.commit) == (MOVED, sha("c"))
+
+    rules = begun(2).do(made(FailSync, candidate=None, target=MOVED, paths=("a.py",)))
+    rules.blocked(3, "3 attempts")
+    assert (owes(rules), rules.convoy.state) == ([], "active")
 
 
 def test_a_convoy_that_was_given_up_goes_on_with_its_work() -> None:
@@ -180,46 +160,32 @@ def test_a_convoy_that_was_given_up_goes_on_with_its_work() -> None:
     rules.dropped(2).failed("cancelled").taken_up()
     assert rules.states == ["merged", "dropped", "dropped"], "it needs what stays so"
 
-
-def test_where_each_task_was_dropped_all_are_taken_up() -> None:
     rules = Rules().planned(spec(1)).dropped(1)
     why = "every task was dropped"
     assert (rules.convoy.state, rules.convoy.why) == ("failed", why)
     rules.taken_up()
-    assert (rules.convoy.state, rules.task(1).state) == ("active", "queued")
+    assert (rules.convoy.state, rules.states) == ("active", ["queued"]), "all are"
 
     rules = Rules().planned(spec(1), approve="plan").failed("no").taken_up()
     assert rules.convoy.state == "planning", "nobody has approved it"
 
 
-def test_what_was_built_on_a_target_that_went_back_is_built_again() -> None:
-    rules = begun()
-    rules.do(made(AttemptMerge, task=0, candidate=sha("e"), base=sha("9"), work=TIP))
-    rules.do(attempt(sha("d"))).do(made(Land, candidate=sha("d")))
-    rules.do(
-        made(AttemptMerge, task=0, candidate=sha("f"), base=sha("9"), work=sha("d"))
-    )
-
-    assert owed(rules, tip=sha("d"), f=GREEN) == [BuildConvoy(NAME, MOVED)]
-
-
 def test_a_convoy_of_which_the_target_holds_all_opens_no_pull_request() -> None:
     rules = begun()
     key = f"pull:{NAME}/0"
-    wanted = Do(rules.state.intents[key])
+    wanted = owed.Do(rules.state.intents[key])
 
     assert wanted in green(rules, sha("0"))
     assert wanted not in green(rules, MOVED)  # taken in first
     assert wanted not in green(rules, TIP)
-    taken = AttemptSync(convoy=NAME, candidate=TIP, base=TIP, target=TIP)
-    rules.do(taken, Land(convoy=NAME, candidate=TIP, judged=("ci",)))
+    taken_in(rules, TIP, TIP)
     rules.do(AttemptMerge(convoy=NAME, task=0, candidate=TIP, base=TIP, work=TIP))
-    assert LandConvoy(NAME, TIP) in green(rules, TIP)
+    assert owed.LandConvoy(NAME, TIP) in green(rules, TIP)
     rules.landed_as(0, TIP)
     assert rules.convoy.state == "complete"
     assert key not in rules.state.intents
 
 
-def green(rules: Rules, target: str) -> tuple[Action, ...]:
+def green(rules: Rules, target: str) -> tuple[owed.Action, ...]:
     """Return what is due where the convoy's branch is green and stands at its work."""
     return due(rules, {"refs/heads/main": target, BASE: TIP}, checks={TIP: GREEN})

@@ -1,14 +1,16 @@
 """Tests before code: seen red by CI, then passed, and landed as one."""
 
+from msgspec.structs import replace
+
 from convoy.events.forge_actions import ActionIntended
 from convoy.owed import Prove, Reject, Try
 from convoy.owed.landings import NOT_RED
-from convoy.rules.ending import AcceptNothing, AcceptWork
+from convoy.rules.ending import AcceptNothing
 from convoy.rules.landing import FailMerge, LandMerge, ProveWork, waiting_to_merge
 from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.retries import RetryTask, ReviseTask
-from convoy.rules.verdict import Checks
-from tests.convoy.room import due
+from convoy.rules.verdict import Checks, CiVerdict
+from tests.convoy.room import due, refused
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, made, sha, spec
 
@@ -18,17 +20,17 @@ TESTS, CODE = spec(1, kind="tests"), spec(2, on=(1,))
 def written() -> Rules:
     """Return a convoy whose tests are written, with their pull request nowhere."""
     rules = Rules().planned(TESTS, CODE).started(1)
-    return rules.do(made(AcceptWork, commit=sha("a"), files=("test_a.py",)))
+    return rules.accepted_quietly(1, sha("a"), "test_a.py")
 
 
 def proven() -> Rules:
     rules = written().offered(1, sha("a"), sha("0"))
-    return rules.do(ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
+    return rules.do(made(ProveWork, commit=sha("a")))
 
 
-def owed(rules: Rules, verdict: str = "") -> list[object]:
+def owed(rules: Rules, *verdict: CiVerdict) -> list[object]:
     """Return what the refinery owes, CI having said so of the tests."""
-    checks = {sha("a"): Checks(verdict=verdict, names=("ci",))} if verdict else {}  # type: ignore[arg-type]
+    checks = {sha("a"): Checks(verdict=each, names=("ci",)) for each in verdict}
     actions = due(rules, checks=checks)
     return [each for each in actions if isinstance(each, Try | Prove | Reject)]
 
@@ -40,10 +42,7 @@ def test_tests_are_shown_to_ci_as_they_are_and_to_nobody_else() -> None:
     assert waiting_to_merge(rules.convoy) == ()
     assert rules.waits(1) == "CI to be red on its tests"
     assert rules.waits(2) == "CI to be red on the tests of task 1"
-    pulls = [
-        f for f in rules.facts if isinstance(f, ActionIntended) and f.kind == "pull"
-    ]
-    assert pulls == []
+    assert "pull" not in {fact.kind for fact in rules.noted(ActionIntended)}
     rules.offered(1, sha("a"), sha("0"))
     assert owed(rules) == []
     assert owed(rules, "red") == [Prove(NAME, 1, sha("a"))]
@@ -59,33 +58,23 @@ def test_tests_are_shown_to_ci_as_they_are_and_to_nobody_else() -> None:
 
 def test_tests_never_land_alone_nor_unproven() -> None:
     rules = written().offered(1, sha("a"), sha("0"))
+    proof = ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",))
     land = LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
-    unseen = ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=())
-    other = ProveWork(convoy=NAME, task=1, commit=sha("b"), judged=("ci",))
 
-    assert rules.ask(land)
-    assert rules.ask(unseen)
-    assert rules.ask(other)
-    rules = proven()
-    again = ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",))
-    assert rules.ask(again)
+    for early in (land, replace(proof, judged=()), replace(proof, commit=sha("b"))):
+        assert rules.ask(early)
+    assert rules.do(proof).ask(proof), "once"
     rules.started(2, sha("a"))
     assert rules.ask(AcceptNothing(convoy=NAME, task=2, attempt=1))
 
 
-@looped(1, 2)
-def test_one_does_not_stay_without_the_other(dropped: int) -> None:
+@looped((1, ["dropped", "blocked"]), (2, ["dropped", "dropped"]))
+def test_one_does_not_stay_without_the_other(dropped: int, states: list[str]) -> None:
     rules = proven().dropped(dropped, "dropped by ann")
-    states = {1: ["dropped", "blocked"], 2: ["dropped", "dropped"]}
+    assert rules.states == states
+    assert rules.ask(made(RetryTask, task=2))
 
-    assert rules.states == states[dropped]
-    assert rules.ask(RetryTask(convoy=NAME, task=2, by="ann"))
-
-
-def test_tests_stay_as_they_are_once_their_code_has_begun() -> None:
     rules = proven().started(2, sha("a"))
     used = "task 2 builds on the tests of task 1"
-
-    assert str(rules.ask(DropTask(convoy=NAME, task=1, why="no"))) == used
-    assert str(rules.ask(BlockTask(convoy=NAME, task=1, why="no"))) == used
-    assert str(rules.ask(ReviseTask(convoy=NAME, task=1, by="ann", text="No."))) == used
+    for change in (made(DropTask), made(BlockTask), made(ReviseTask, text="No.")):
+        assert refused(rules, change) == used

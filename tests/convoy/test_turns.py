@@ -1,5 +1,7 @@
 """Tasks that touch the same files take turns, until what goes first has landed."""
 
+from collections.abc import Mapping
+
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
@@ -18,15 +20,9 @@ from tests.world.rules import NAME, Rules, made, sha, spec
 
 def surprised(**given: object) -> Rules:
     """Return rules where task 1 touched a.py, and 2 and 3 are to touch it."""
-    rules = Rules().planned(
-        spec(1, paths=("docs/",)),
-        spec(2, paths=("a.py",)),
-        spec(3, paths=("a.py", "c.py")),
-        spec(4, paths=("b.py",)),
-        spec(5),
-        **given,
-    )
-    return rules.started(1).accepted(1, sha("a"))
+    told = (("docs/",), ("a.py",), ("a.py", "c.py"), ("b.py",), ())
+    tasks = (spec(number, paths=paths) for number, paths in enumerate(told, 1))
+    return Rules().planned(*tasks, **given).started(1).accepted(1, sha("a"))
 
 
 def herd(*numbers: int, last: str = sha("0"), **given: object) -> Rules:
@@ -55,23 +51,12 @@ def begins(rules: Rules, checks: dict[str, Checks] | None = None) -> list[int]:
     return [each.task for each in owed(rules, checks) if isinstance(each, Begin)]
 
 
-def queue(rules: Rules) -> list[int]:
-    return rules.queue
-
-
-def test_nobody_waits_for_work_that_somebody_pushed_to() -> None:
-    rules = surprised()
-    assert begins(rules) == [4, 5]
-
-    rules.do(made(BranchPushed, task=1, commit=sha("f")))
-    assert begins(rules) == [2, 4, 5]
-
-
 # --- who has not begun ----------------------------------------------------------------
 
 
 def test_it_starts_from_the_others_candidate_while_ci_judges_that() -> None:
     rules = surprised()
+    assert begins(rules) == [4, 5]
     rules.offered(1, sha("c"), sha("0"))
     started = [each for each in owed(rules) if isinstance(each, Begin)]
     assert started[0] == Begin(NAME, 2, sha("c"))
@@ -86,46 +71,38 @@ def test_it_starts_from_the_others_candidate_while_ci_judges_that() -> None:
     assert begins(rules) == [4, 5], "it is judged where it lands"
     assert begins(rules.landed_as(1, sha("c"))) == [2, 4, 5]
 
+    rules = surprised().do(made(BranchPushed, task=1, commit=sha("f")))
+    assert begins(rules) == [2, 4, 5], "a person answers for it first"
+
 
 def test_what_a_plan_puts_in_order_for_a_shared_path_needs_nothing() -> None:
     behind = spec(2, after=(1,), waits=(Wait(1, "both touch a.py", overlap=True),))
     rules = Rules().planned(spec(1), behind)
     assert begins(rules) == [1]
+    assert begins(rules.blocked(1, "no")) == [2]
 
-    rules.blocked(1, "no")
-    assert begins(rules) == [2]
-
-
-def touching(*others: TaskSpec) -> Rules:
-    """Return rules where task 1 touched a.py and did not land, beside others."""
-    rules = Rules().planned(spec(1, paths=("docs/",)), *others)
-    return rules.started(1).accepted(1, sha("a"))
-
-
-def test_what_was_tried_already_is_not_put_behind() -> None:
     rules = Rules().planned(spec(1, paths=("a.py",)), spec(2, paths=("a.py",)))
-    rules = rules.blocked(1, "no").started(2)
-    rules.lost(2, "gone")
+    rules.blocked(1, "no").started(2).lost(2)
     waiting = replace(rules.task(1), state="queued", cause="retry")
     convoy = replace(rules.convoy, tasks=(waiting, rules.task(2)))
-
-    assert turns(convoy) == {1: (Turn(2, ("a.py",)),)}
-
-
-def test_what_starts_from_its_tests_or_changes_nothing_does_not_wait() -> None:
-    rules = touching(
-        spec(2, kind="tests", paths=("t.py",)),
-        spec(3, on=(2,), paths=("a.py",)),
-        spec(4, kind="report", paths=("a.py",)),
-    )
-
-    assert turns(rules.convoy) == {}
+    assert turns(convoy) == {1: (Turn(2, ("a.py",)),)}, "2 was tried already"
 
 
-def test_nobody_waits_without_locks_or_for_a_name_that_begins_alike() -> None:
+def test_who_touches_no_such_file_or_starts_from_its_tests_does_not_wait() -> None:
+    def first(*others: TaskSpec) -> Mapping[int, tuple[Turn, ...]]:
+        """Return who waits for task 1, which touched a.py and did not land."""
+        rules = Rules().planned(spec(1, paths=("docs/",)), *others)
+        return turns(rules.started(1).accepted(1, sha("a")).convoy)
+
+    tests = spec(2, kind="tests", paths=("t.py",))
+    assert first(tests, spec(3, on=(2,), paths=("a.py",))) == {}
+    for other in (
+        spec(2, kind="report", paths=("a.py",)),
+        spec(2, paths=("a",)),
+        spec(2, paths=("a.pyi",)),
+    ):
+        assert first(other) == {}
     assert turns(surprised(locks="off").convoy) == {}
-    assert turns(touching(spec(2, paths=("a",))).convoy) == {}
-    assert turns(touching(spec(2, paths=("a.pyi",))).convoy) == {}
 
 
 # --- what was sent back, and the queue ------------------------------------------------
@@ -133,7 +110,7 @@ def test_nobody_waits_without_locks_or_for_a_name_that_begins_alike() -> None:
 
 def test_a_herd_that_conflicts_goes_on_one_after_another() -> None:
     rules = herd(1, 2, 3)
-    assert queue(rules) == [1, 2, 3]
+    assert rules.queue == [1, 2, 3]
     rules.offered(1, sha("c"), sha("0")).landed_as(1, sha("c"))
     conflicts(conflicts(rules, 2), 3)
 
@@ -199,10 +176,10 @@ def test_what_only_adds_lines_is_made_fit_at_once_each_on_the_work_ahead() -> No
     )
     assert tuple(each for each in owed(rules) if isinstance(each, Begin)) == starts
     rules.started(3, sha("2")).accepted(3, sha("d")).started(2)
-    assert queue(rules) == [], "2 lands first"
+    assert rules.queue == [], "2 lands first"
     assert begins(rules) == [], "what was made fit may still change what 4 stands on"
     rules.accepted(2, sha("e")).offered(2, sha("f"), sha("c"))
-    assert queue(rules) == [2, 3]
+    assert rules.queue == [2, 3]
 
     conflicts(rules.landed_as(2, sha("f")), 3, only_adds=True)
     assert Begin(NAME, 3, sha("f")) in owed(rules)
@@ -213,27 +190,24 @@ def test_what_only_adds_lines_is_made_fit_at_once_each_on_the_work_ahead() -> No
 
 
 def test_the_listed_order_holds_in_the_queue_among_those_that_share_a_file() -> None:
-    rules = Rules().planned(spec(1), spec(2), spec(3))
-    rules.started(1).started(2).started(3)
-    rules.accepted(3, sha("3"), "a.py").accepted(2, sha("2"), "b.py")
-    rules.accepted(1, sha("1"), "a.py")
+    def three() -> Rules:
+        rules = Rules().planned(spec(1), spec(2), spec(3))
+        return rules.started(1).started(2).started(3)
 
-    assert queue(rules) == [2, 1, 3]
+    rules = three().accepted(3, sha("3"), "a.py").accepted(2, sha("2"), "b.py")
+    rules.accepted(1, sha("1"), "a.py")
+    assert rules.queue == [2, 1, 3]
 
     rules = Rules().planned(spec(1, after=(2,)), spec(2), spec(3))
     found = in_order(rules.convoy, {task.number: task for task in rules.convoy.tasks})
     assert found.index(2) < found.index(1), "who is needed goes first"
 
-
-def test_what_ci_judges_is_not_overtaken() -> None:
-    rules = Rules().planned(spec(1), spec(2), spec(3))
-    rules.started(1).started(2).started(3).accepted(2, sha("2"), "a.py")
+    rules = three().accepted(2, sha("2"), "a.py")  # what CI judges is not overtaken
     rules.offered(2, sha("c"), sha("0")).accepted(1, sha("1"), "a.py")
-    assert queue(rules) == [2, 1]
-
+    assert rules.queue == [2, 1]
     rules.offered(1, sha("d"), sha("c")).accepted(3, sha("3"), "a.py")
     rules.offered(2, sha("e"), sha("9")).offered(1, sha("f"), sha("e"))
-    assert queue(rules) == [2, 1, 3]
+    assert rules.queue == [2, 1, 3]
 
 
 def test_work_waits_in_the_queue_for_what_was_sent_back_before_it() -> None:
@@ -243,10 +217,10 @@ def test_work_waits_in_the_queue_for_what_was_sent_back_before_it() -> None:
     conflicts(rules.accepted(1, sha("1"), "a.py"), 1).started(1)
     rules.accepted(2, sha("2"), "a.py")
 
-    assert queue(rules) == []
+    assert rules.queue == []
     assert rules.waits(2) == ("task 1 to land first (both touch a.py)")
     rules.accepted(1, sha("d"), "a.py")
-    assert queue(rules) == [1, 2]
+    assert rules.queue == [1, 2]
 
 
 def test_nobody_gives_way_for_ever() -> None:
@@ -255,21 +229,15 @@ def test_nobody_gives_way_for_ever() -> None:
     for _ in range(2):
         conflicts(rules.accepted(3, sha("3")), 3).started(3)
     rules.accepted(1, sha("1"))
-
     assert turns(rules.convoy)[1] == (Turn(3, ("a.py",)),)
 
-
-def test_conflicts_cost_no_attempt_and_are_bounded() -> None:
     rules = Rules().planned(spec(1), attempts=1, rounds=2)
-    for _ in range(2):
+    for _ in range(2):  # conflicts cost no attempt
         conflicts(rules.started(1).accepted(1, sha("a")), 1)
         assert (rules.task(1).state, rules.task(1).spent) == ("queued", 0)
     conflicts(rules.started(1).accepted(1, sha("a")), 1)
-
-    assert rules.task(1).state == "blocked"
-    assert rules.task(1).why == (
-        "its conflicts are still not resolved after 2 attempts: a.py"
-    )
+    why = "its conflicts are still not resolved after 2 attempts: a.py"
+    assert (rules.task(1).state, rules.task(1).why) == ("blocked", why)
 
 
 paths = st.sampled_from(["a.py", "src/", "src/b.py", "docs/"])

@@ -15,14 +15,15 @@ ONE = Usage(input_tokens=100, cached_tokens=40, output_tokens=10, usd=0.25)
 SOME = Usage(input_tokens=1_000_000, cached_tokens=500_000, output_tokens=100_000)
 
 
-def refused(attempt: int, usage: Usage) -> RefuseWork:
-    return made(RefuseWork, attempt=attempt, cause="failed", usage=usage)
-
-
-def test_what_cannot_be_is_nothing() -> None:
+def test_what_cannot_be_is_nothing_and_an_event_of_an_older_log_used_nothing() -> None:
     assert Usage(input_tokens=-1, usd=-1.0).bounded == Usage()
     assert Usage(usd=math.nan).bounded == Usage()
     assert Usage(usd=math.inf).bounded.usd == USD_MOST
+
+    event = WorkRefused(convoy=NAME, task=1, attempt=1, why="no")
+    before, begin, rest = body_of(event, event.sentence()).partition('"usage":')
+    assert begin
+    assert fact_of(before + rest.partition("},")[2]) == event
 
 
 @looped((None, None, 6.0), (None, 0.3, 4.65), (0.5, None, 0.5), (0.0, None, 0.0))
@@ -48,12 +49,11 @@ def test_a_file_that_was_cut_tells_what_it_can() -> None:
 
 
 def test_every_way_a_session_ends_counts_what_it_used() -> None:
-    rules = Rules().planned(spec(1), spec(2), attempts=5)
-    rules.started(1).do(refused(1, ONE)).started(1)
-    assert rules.ask(refused(1, ONE)) is not None, "once"
-    rules.do(
-        LoseSession(convoy=NAME, task=1, attempt=2, cause="lost", why="died", usage=ONE)
-    ).started(1)
+    rules = Rules().planned(spec(1), spec(2), attempts=5).started(1)
+    rules.refused(1, usage=ONE).started(1)
+    again = made(RefuseWork, cause="failed", usage=ONE)
+    assert rules.ask(again) is not None, "once"
+    rules.do(made(LoseSession, attempt=2, cause="lost", usage=ONE)).started(1)
     rules.do(made(AcceptWork, attempt=3, commit=sha("a"), usage=ONE))
     assert rules.task(1).used == Usage(
         input_tokens=300, cached_tokens=120, output_tokens=30, usd=0.75
@@ -62,16 +62,6 @@ def test_every_way_a_session_ends_counts_what_it_used() -> None:
 
     assert rules.task(2).used == ONE
     assert rules.state.convoys[NAME].used.usd == 1.0
-
-
-def test_an_event_of_an_older_log_used_nothing() -> None:
-    event = WorkRefused(convoy=NAME, task=1, attempt=1, why="no")
-    body = body_of(event, event.sentence())
-    before, begin, rest = body.partition('"usage":')
-    old = before + rest.partition("},")[2]
-
-    assert begin
-    assert fact_of(old) == event
 
 
 @looped(

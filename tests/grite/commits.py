@@ -1,9 +1,13 @@
-"""Commits made by another program than ours: git itself."""
+"""Commits made by git itself, and short ways to write to a log."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from grite import git
+from grite.event import CommentAdded, Event
+from grite.wal import Log
+from tests.grite.vectors import ACTOR, ISSUE, T0
+from tests.world.local_log import appended
 
 WHO = {
     "GIT_AUTHOR_NAME": "somebody",
@@ -43,3 +47,11 @@ def hook(repo: Path, name: str, text: str) -> None:
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
+
+
+def comment(text: str, ts: int = T0) -> Event:
+    return Event(ISSUE, ACTOR, ts, CommentAdded(text))
+
+
+def append(log: Log, *some: Event, at_ms: int = T0) -> str:
+    return appended(log, some, after=log.head(), actor=ACTOR, at_ms=at_ms)

@@ -7,9 +7,8 @@ from grite import checkpoint
 from grite.checkpoint import CHECKPOINTS, newest_first, outdated, ref_of
 from grite.errors import Corrupt, Missing
 from grite.wal import Log
-from tests.grite.commits import commit, said
+from tests.grite.commits import append, comment, commit, said
 from tests.grite.vectors import T0
-from tests.grite.writing import append, comment
 from tests.world.cases import looped
 
 
@@ -31,19 +30,14 @@ def test_what_was_written_is_read_its_first_line_from_a_file_of_its_own(
     assert checkpoint.write(repo, data, head, T0) == made
     with pytest.raises(Missing):
         checkpoint.write(repo, data, "1" * 40, T0)
-
-
-@looped(
-    ({"a": b""}, "contains no state.json"),
-    ({"state.json": b"{}"}, "contains no wal_head"),
-    ({"state.json/a": b"{}", "wal_head": b""}, "is not a file"),
-    ({"state.json": b"{}", "wal_head": b"\xff"}, "is not a commit ID"),
-)
-def test_what_is_none_is_corrupt(
-    files: dict[str, bytes], fault: str, mirror: Path, repo: pygit2.Repository
-) -> None:
-    with pytest.raises(Corrupt, match=fault):
-        checkpoint.read(repo, commit(mirror, files))
+    for files, fault in (
+        ({"a": b""}, "contains no state.json"),
+        ({"state.json": b"{}"}, "contains no wal_head"),
+        ({"state.json/a": b"{}", "wal_head": b""}, "is not a file"),
+        ({"state.json": b"{}", "wal_head": b"\xff"}, "is not a commit ID"),
+    ):
+        with pytest.raises(Corrupt, match=fault):
+            checkpoint.read(repo, commit(mirror, files))
 
 
 def test_names_are_times_of_which_three_are_kept_and_none_from_the_future() -> None:

@@ -71,20 +71,15 @@ def test_a_failure_is_one_sentence_with_its_reason(script: str, said: str) -> No
     assert script in " ".join(caught.value.argv)
 
 
-def test_a_token_reaches_git_by_its_environment_alone() -> None:
-    sent = git.run(["config", "http.extraHeader"], env=git.authorization("t0ken"))
-
+def test_a_token_reaches_git_by_its_environment_alone_and_no_error_tells_it() -> None:
+    env = git.authorization("t0ken")
+    sent = git.run(["config", "http.extraHeader"], env=env)
     # The word x-access-token, a colon and the token, in base64.
     assert sent.stdout == b"Authorization: Basic eC1hY2Nlc3MtdG9rZW46dDBrZW4=\n"
 
-
-def test_no_secret_is_in_an_error() -> None:
     leak = 'alias.leak=!echo "$GIT_CONFIG_VALUE_0" >&2; exit 3'
-    env = git.authorization("t0ken")
-
     with pytest.raises(GitFailed) as caught:
         git.run(["-c", leak, "leak", f"https://me:pass@host/ {SECRET}"], env=env)
-
     failed = caught.value
     shown = f"{failed} {failed.argv} {failed.stderr}"
     assert "***" in failed.stderr
@@ -146,10 +141,7 @@ def test_without_git_or_the_folder_one_sentence_says_so(
     ],
 )
 def test_an_old_git_is_refused_with_what_to_do(
-    said: str,
-    version: tuple[int, int, int] | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    said: str, version: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path / "bin" / "git", f"#!/bin/sh\necho '{said}'\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))

@@ -13,16 +13,15 @@ from tests.world.cases import looped
 LOCK = Lock(ACTOR, "5bd7a8c0-0000-4000-8000-000000000000", T0 + 300_000, "path:größe")
 
 
-@looped(
-    ("repo:global", "4fa20104a646a633"),
-    ("path:src/main.rs", "eda6df87daf5b23f"),
-    ("issue:abc123", "877f08b680e1e50b"),
-)
-def test_a_resource_has_grites_ref(resource: str, name: str) -> None:
-    assert lease.ref_of(resource) == f"refs/grite/locks/{name}"
-
-
-def test_a_lease_has_grites_bytes(mirror: Path, repo: pygit2.Repository) -> None:
+def test_a_lease_has_grites_ref_and_bytes(
+    mirror: Path, repo: pygit2.Repository
+) -> None:
+    for resource, name in (
+        ("repo:global", "4fa20104a646a633"),
+        ("path:src/main.rs", "eda6df87daf5b23f"),
+        ("issue:abc123", "877f08b680e1e50b"),
+    ):
+        assert lease.ref_of(resource) == f"refs/grite/locks/{name}"
     written = lease.write(repo, LOCK, parent=None, at_ms=T0)
 
     assert said(mirror, "show", f"{written}:lock.json") == (
@@ -58,14 +57,7 @@ def test_what_is_no_lease_is_corrupt(
 ) -> None:
     with pytest.raises(Corrupt, match=r"lease|lock\.json"):
         lease.read(repo, commit(mirror, files))
-
-
-def test_a_lease_that_is_not_there_is_corrupt(
-    mirror: Path, repo: pygit2.Repository
-) -> None:
-    blob = said(mirror, "hash-object", "-w", "--stdin", stdin=b"x")
-
-    for nothing in ("1" * 40, "rubbish", blob):
+    for nothing in ("1" * 40, "rubbish", said(mirror, "write-tree")):
         with pytest.raises(Corrupt, match=nothing):
             lease.read(repo, nothing)
     with pytest.raises(Corrupt, match="1111"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from grite.event import CommentAdded, Event
 from grite.remote import RefUpdate, Remote, ensure_mirror
@@ -44,7 +44,7 @@ class Replica:
         appended(log, new, after=log.head(), actor=self.actor, at_ms=T0 + start)
         self.promised += new
 
-    def meet(self) -> str | None:
+    def meet(self) -> None:
         """Put what only this clone has after the remote's chain, and follow that."""
         log, remote = self.log, Remote(self.url, self.path)
         ours, theirs = log.head(), remote.refs([WAL_REF]).get(WAL_REF)
@@ -53,11 +53,13 @@ class Replica:
         head = theirs
         if ours is not None:
             head = log_union(log, ours, theirs, actor=self.actor, at_ms=T0)
+        if head is not None and head not in (ours, theirs):
+            (apart,) = log.entries(head, since=theirs)  # came over as one chunk
+            assert apart.actor == self.actor
         if head is not None and head != theirs:
             remote.push([RefUpdate(WAL_REF, head, theirs)])
         if head is not None and head != ours:
             set_head(log, head, ours)
-        return head
 
     def events(self) -> list[Event]:
         log = self.log
@@ -72,22 +74,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("template") / "bare.git"
     ensure_mirror(path)
     return path
-
-
-def replicas(template: Path, folder: Path, many: int) -> list[Replica]:
-    origin = folder / "origin.git"
-    shutil.copytree(template, origin)
-    made = []
-    for number in range(many):
-        path = folder / f"{number}.git"
-        shutil.copytree(template, path)
-        made.append(Replica(number, path, origin.as_uri()))
-    return made
-
-
-@pytest.fixture
-def two(template: Path, tmp_path: Path) -> list[Replica]:
-    return replicas(template, tmp_path, 2)
 
 
 def assert_all_hold_all(clones: Sequence[Replica]) -> None:
@@ -105,28 +91,11 @@ def assert_all_hold_all(clones: Sequence[Replica]) -> None:
         said(Path(clones[0].path), "fsck", "--strict", "--no-dangling", head)
 
 
-def test_two_clones_that_logged_apart_hold_the_same_after_they_met(
-    two: list[Replica],
-) -> None:
-    one, other = two
-    one.append(2)
-    one.meet()
-    other.append()
-    other.append()
-    one.append()
-    one.meet()
-
-    other.meet()
-    one.meet()
-
-    assert_all_hold_all(two)
-    # What was apart came over as one chunk.
-    entries = one.log.entries(one.log.head() or "")
-    assert [len(entry.events) for entry in entries] == [2, 1, 2]
-    assert {entry.actor for entry in entries} == {one.actor, other.actor}
-
-
 CLONES = 3
+APART = (
+    *(("append", 0, 2), ("meet", 0, None), ("append", 1, 1), ("append", 1, 1)),
+    *(("append", 0, 1), ("meet", 0, None)),
+)
 which = st.integers(0, CLONES - 1)
 steps = st.lists(
     st.one_of(
@@ -139,12 +108,16 @@ steps = st.lists(
 
 @pytest.mark.timeout(300)
 @settings(deadline=None, max_examples=12)
+@example([*APART])
 @given(steps)
 def test_any_order_of_appends_and_meetings_ends_with_the_same(
     template: Path, story: list[tuple[str, int, int | None]]
 ) -> None:
     with TemporaryDirectory() as folder:
-        clones = replicas(template, Path(folder), CLONES)
+        origin, *paths = (Path(folder, f"{n}.git") for n in range(CLONES + 1))
+        for path in (origin, *paths):
+            shutil.copytree(template, path)
+        clones = [Replica(n, path, origin.as_uri()) for n, path in enumerate(paths)]
         for what, number, amount in story:
             clone = clones[number]
             if what == "append":

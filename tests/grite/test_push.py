@@ -20,9 +20,8 @@ def test_refs_are_created_moved_and_deleted_and_the_same_push_again_is_harmless(
     remote.push([RefUpdate(MAIN, one, None), RefUpdate(WAL, one, None)])
     updates = [RefUpdate(MAIN, newest, one), RefUpdate(WAL, None, one)]
 
-    remote.push(updates)
-    remote.push(updates)
-    remote.push([])
+    for pushed in (updates, updates, []):
+        remote.push(pushed)
 
     assert remote.refs() == {MAIN: newest}
     remote.push([RefUpdate(MAIN, one, newest)])  # back
@@ -31,45 +30,36 @@ def test_refs_are_created_moved_and_deleted_and_the_same_push_again_is_harmless(
         remote.push([RefUpdate(WAL, "1" * 40, None)])
 
 
-def test_a_stale_lease_is_a_conflict_that_names_the_ref(remote: Remote) -> None:
-    one, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, newest, None)])
-
-    with pytest.raises(Conflict, match=f"{MAIN} is at {newest} but was expected"):
-        remote.push([RefUpdate(MAIN, commit(remote.mirror, {}), one)])
-    with pytest.raises(Conflict, match="should not exist yet"):
-        remote.push([RefUpdate(MAIN, one, None)])
-    with pytest.raises(Conflict, match=f"{WAL} does not exist but was expected"):
-        remote.push([RefUpdate(WAL, newest, one)])
-
-    assert remote.refs() == {MAIN: newest}
+@looped(
+    *((ref, "1" * 40, None) for ref in ("main", "refs/heads/a b", "refs/heads/*")),
+    ("refs/heads/a:refs/heads/b", "1" * 40, None),
+    *((MAIN, "HEAD", None), (MAIN, "1" * 39, None), (MAIN, "1" * 40, "+" + "1" * 39)),
+)
+def test_only_full_names_are_pushed(ref: str, new: str, old: str | None) -> None:
+    with pytest.raises(ValueError, match="full"):
+        RefUpdate(ref, new, old)
 
 
-def test_a_ref_that_moves_during_the_push_is_a_conflict(
+def test_a_stale_lease_is_a_conflict_that_names_the_ref(
     remote: Remote, origin: Path
 ) -> None:
     one, newest = two(remote.mirror)
     third = commit(remote.mirror, {"a": b"3"})
-    remote.push([RefUpdate(MAIN, one, None), RefUpdate("refs/heads/x", third, None)])
-    move = f"git update-ref {MAIN} {third}"
+    remote.push([RefUpdate(MAIN, newest, None), RefUpdate("refs/heads/x", third, None)])
+
+    with pytest.raises(Conflict, match=f"{MAIN} is at {newest} but was expected"):
+        remote.push([RefUpdate(MAIN, third, one)])
+    with pytest.raises(Conflict, match="should not exist yet"):
+        remote.push([RefUpdate(MAIN, one, None)])
+    with pytest.raises(Conflict, match=f"{WAL} does not exist but was expected"):
+        remote.push([RefUpdate(WAL, newest, one)])
+    assert remote.refs()[MAIN] == newest
+
+    move = f"git update-ref {MAIN} {third}"  # during the push
     hook(origin, "pre-receive", f"env -u GIT_QUARANTINE_PATH {move}")
-
     with pytest.raises(Conflict, match=f"{MAIN} is at {third}"):
-        remote.push([RefUpdate(MAIN, newest, one), RefUpdate(WAL, one, None)])
-
+        remote.push([RefUpdate(MAIN, one, newest), RefUpdate(WAL, one, None)])
     assert WAL not in remote.refs()
-
-
-def test_a_push_whose_answer_was_cut_off_has_arrived(
-    remote: Remote, origin: Path
-) -> None:
-    one, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, one, None)])
-    hook(origin, "post-receive", "kill -9 $PPID")
-
-    remote.push([RefUpdate(MAIN, newest, one), RefUpdate(WAL, one, None)])
-
-    assert remote.refs() == {MAIN: newest, WAL: one}
 
 
 def test_a_push_that_was_cut_off_before_it_arrived_can_be_sent_again(
@@ -85,22 +75,9 @@ def test_a_push_that_was_cut_off_before_it_arrived_can_be_sent_again(
 
     assert remote.refs() == {MAIN: one}
     (origin / "hooks" / "pre-receive").unlink()
-    remote.push(updates)
+    hook(origin, "post-receive", "kill -9 $PPID")
+    remote.push(updates)  # only its answer is cut off
     assert remote.refs() == {MAIN: newest, WAL: one}
-
-
-@looped(
-    ("main", "1" * 40, None),
-    ("refs/heads/a b", "1" * 40, None),
-    ("refs/heads/*", "1" * 40, None),
-    ("refs/heads/a:refs/heads/b", "1" * 40, None),
-    (MAIN, "HEAD", None),
-    (MAIN, "1" * 39, None),
-    (MAIN, "1" * 40, "+" + "1" * 39),
-)
-def test_only_full_names_are_pushed(ref: str, new: str, old: str | None) -> None:
-    with pytest.raises(ValueError, match="full"):
-        RefUpdate(ref, new, old)
 
 
 # --- looking and fetching, against real repositories and dead ends --------------------
@@ -126,10 +103,8 @@ def test_nobody_there_is_unavailable_and_the_token_is_shown_nowhere(
 def test_a_server_that_never_answers_is_unavailable(mirror: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/x.git"
-        remote = Remote(url, mirror, deadline_s=0.5)
-
         with pytest.raises(Unavailable, match=r"git ls-remote took longer than 0\.5 s"):
-            remote.refs()
+            Remote(url, mirror, deadline_s=0.5).refs()
 
 
 # --- how refusals by real git and real hooks reach the one who pushes -----------------
@@ -157,10 +132,17 @@ def created(remote: Remote) -> list[RefUpdate]:
 def test_without_atomic_each_refused_ref_has_its_own_words_and_others_move(
     remote: Remote, origin: Path
 ) -> None:
+    updates = created(remote)
+    hook(origin, "update", "echo File too large: video.mp4 >&2; exit 1")
+    error, _ = refused(remote, *updates)
+    assert "File too large: video.mp4" in error.answer.refused[0].said
+
+    hook(origin, "update", "echo 'write error: No space left on device' >&2; exit 1")
+    with pytest.raises(Unavailable, match="no space"):  # it is no refusal
+        remote.push(updates)
+
     hook(origin, "update", 'case $1 in */heads/*) echo "not $1" >&2; exit 1; esac')
-
-    error, verdicts = refused(remote, *created(remote), atomic=False)
-
+    error, verdicts = refused(remote, *updates, atomic=False)
     assert verdicts == {MAIN: "refused", TASK: "refused", WAL: "taken"}
     told = {one.ref: one.said for one in error.answer.refused}
     assert told == {ref: f"not {ref} (hook declined)" for ref in (MAIN, TASK)}
@@ -180,49 +162,26 @@ def test_a_pre_receive_hook_refuses_everything_and_names_what_it_says(
 
     hook(origin, "pre-receive", "echo branch main is frozen >&2; exit 1")
     error, verdicts = refused(remote, *updates, atomic=atomic)
-
     assert verdicts == {MAIN: "refused", TASK: "collateral", WAL: "collateral"}
     assert remote.refs() == {}
 
 
 @pytest.mark.parametrize("atomic", [True, False])
-def test_a_server_that_takes_no_forced_push_names_the_ref(
+def test_a_forced_push_or_a_name_that_needs_another_refs_place_is_refused_alone(
     remote: Remote, origin: Path, *, atomic: bool
 ) -> None:
     one, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, newest, None)])
+    remote.push([RefUpdate(MAIN, newest, None), RefUpdate(TASK, one, None)])
     said(origin, "config", "receive.denyNonFastForwards", "true")
-    updates = RefUpdate(MAIN, one, newest), RefUpdate(WAL, one, None)
+    taken = f"'{TASK}' exists; cannot create"
 
-    error, verdicts = refused(remote, *updates, atomic=atomic)
-
-    assert verdicts == {MAIN: "refused", WAL: "collateral" if atomic else "taken"}
-    assert "denying non-fast-forward" in error.answer.refused[0].said
-
-
-@pytest.mark.parametrize("atomic", [True, False])
-@pytest.mark.parametrize("below", [f"{TASK}/base", "refs/heads/convoy/g"])
-def test_a_name_that_needs_another_refs_place_is_refused_alone(
-    remote: Remote, below: str, *, atomic: bool
-) -> None:
-    one, newest = two(remote.mirror)
-    remote.push([RefUpdate(TASK, one, None)])
-    updates = RefUpdate(below, newest, None), RefUpdate(WAL, one, None)
-
-    error, verdicts = refused(remote, *updates, atomic=atomic)
-
-    assert verdicts == {below: "refused", WAL: "collateral" if atomic else "taken"}
-    assert f"'{TASK}' exists; cannot create" in error.answer.refused[0].said
-
-
-def test_a_server_whose_disk_is_full_is_no_refusal_and_a_file_too_large_is_one(
-    remote: Remote, origin: Path
-) -> None:
-    updates = created(remote)
-    hook(origin, "update", "echo File too large: video.mp4 >&2; exit 1")
-    error, _ = refused(remote, *updates)
-    assert "File too large: video.mp4" in error.answer.refused[0].said
-
-    hook(origin, "update", "echo 'write error: No space left on device' >&2; exit 1")
-    with pytest.raises(Unavailable, match="no space"):
-        remote.push(updates)
+    for number, update, told in (
+        (1, RefUpdate(MAIN, one, newest), "denying non-fast-forward"),
+        (2, RefUpdate(f"{TASK}/base", newest, None), taken),
+        (3, RefUpdate("refs/heads/convoy/g", newest, None), taken),
+    ):
+        beside = RefUpdate(f"refs/x/{number}", one, None)
+        error, verdicts = refused(remote, update, beside, atomic=atomic)
+        other = "collateral" if atomic else "taken"
+        assert verdicts == {update.ref: "refused", beside.ref: other}
+        assert told in error.answer.refused[0].said

@@ -65,13 +65,16 @@ def verdicts(answer: PushAnswer) -> list[str]:
     return [one.verdict for one in answer.refs]
 
 
+def all_refused(reason: str, stderr: str) -> PushAnswer:
+    asked = [A, B, WAL]
+    return push_answer(asked, lines(*((ref, reason) for ref in asked)), stderr)
+
+
 @looped((DECLINED, GITEA_PROTECTED), (GITHUB_RULE_REASON, GITHUB_RULE))
 def test_a_branch_that_the_message_names_is_refused_and_the_others_are_not(
     reason: str, stderr: str
 ) -> None:
-    stdout = lines((A, reason), (B, reason), (WAL, reason))
-
-    answer = push_answer([A, B, WAL], stdout, stderr)
+    answer = all_refused(reason, stderr)
 
     assert verdicts(answer) == ["collateral", "refused", "collateral"]
     assert [one.ref for one in answer.refused] == [B]
@@ -83,9 +86,7 @@ def test_a_branch_that_the_message_names_is_refused_and_the_others_are_not(
 def test_two_branches_that_github_names_are_both_refused_each_with_its_own_rule() -> (
     None
 ):
-    reason = GITHUB_RULE_REASON
-    stdout = lines((A, reason), (B, reason))
-
+    stdout = lines((A, GITHUB_RULE_REASON), (B, GITHUB_RULE_REASON))
     answer = push_answer([A, B], stdout, GITHUB_SECRET + GITHUB_RULE)
 
     assert verdicts(answer) == ["refused", "refused"]
@@ -98,22 +99,20 @@ def test_two_branches_that_github_names_are_both_refused_each_with_its_own_rule(
 
 
 @looped(
-    (DECLINED, GITEA_HOOK, "policy: no pushes today"),
-    (DECLINED, GITEA_NO_RIGHT, "User permission denied for writing."),
-    (DECLINED, "", "pre-receive hook declined"),
+    (GITEA_HOOK, "policy: no pushes today"),
+    (GITEA_NO_RIGHT, "User permission denied for writing."),
+    ("", "pre-receive hook declined"),
 )
 def test_a_message_that_names_no_ref_refuses_the_push_as_a_whole(
-    reason: str, stderr: str, said: str
+    stderr: str, said: str
 ) -> None:
-    stdout = lines((A, reason), (B, reason), (WAL, reason))
-
-    answer = push_answer([A, B, WAL], stdout, stderr)
+    answer = all_refused(DECLINED, stderr)
 
     assert verdicts(answer) == ["refused"] * 3
     assert answer.unnamed
     assert answer.refused == ()
     assert said in answer.said
-    assert all(reason in one.said for one in answer.refs)
+    assert all(DECLINED in one.said for one in answer.refs)
 
 
 @looped(
@@ -126,7 +125,6 @@ def test_a_message_that_names_every_ref_or_a_word_alike_tells_none_apart(
     asked: list[str], said: tuple[str, ...], told: list[str]
 ) -> None:
     stdout = lines(*((ref, DECLINED) for ref in asked))
-
     answer = push_answer(asked, stdout, remote(*said))
 
     assert answer.unnamed != bool(told)
@@ -134,13 +132,12 @@ def test_a_message_that_names_every_ref_or_a_word_alike_tells_none_apart(
 
 
 def test_colours_and_control_characters_are_not_passed_on_nor_a_long_message() -> None:
-    stdout = lines((A, DECLINED))
-    stderr = remote("\x1b[31mno\x1b[0m \x07here\u202e", "\x1b]8;;x\x07more")
+    def told(*said: str) -> PushAnswer:
+        return push_answer([A], lines((A, DECLINED)), remote(*said))
 
-    answer = push_answer([A], stdout, stderr)
-    assert answer.said == "no here\nmore\npre-receive hook declined"
-
-    answer = push_answer([A], stdout, remote(*["x" * 1000] * 1000))
+    odd = ("\x1b[31mno\x1b[0m \x07here\u202e", "\x1b]8;;x\x07more")
+    assert told(*odd).said == "no here\nmore\npre-receive hook declined"
+    answer = told(*["x" * 1000] * 1000)
     assert len(answer.said) == 2000
     assert len(answer.refused[0].said) < 2100
 

@@ -9,25 +9,28 @@ import pytest
 from grite import git, trusted_programs
 from tests.world.program import ran
 
-FAKE = "#!/bin/sh\necho git version 99.0.0\n"
 
-
-def fake(folder: Path, mode: int) -> str:
-    folder.mkdir()
-    (folder / "git").write_text(FAKE)
-    (folder / "git").chmod(0o755)
+def fake(folder: Path, mode: int, name: str = "git") -> str:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("#!/bin/sh\necho git version 99.0.0\n")
+    (folder / name).chmod(mode)
     folder.chmod(mode)
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
-def test_a_git_that_others_may_replace_is_not_run(
+def test_a_git_that_others_may_replace_is_not_run_if_there_is_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", fake(tmp_path / "bin", 0o777))
-
     assert git.version() < (99, 0, 0)
     assert str(tmp_path) not in trusted_programs.folders()
     assert Path(trusted_programs.found("git")).is_absolute()
+
+    own = "a-program-of-its-own"
+    fake(tmp_path / "bin", 0o777, own)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert trusted_programs.found(own) == str(tmp_path / "bin" / own)
+    assert trusted_programs.found("no-such-program") == "no-such-program"
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
@@ -40,17 +43,3 @@ def test_a_git_in_the_users_own_folder_is_not_run(tmp_path: Path) -> None:
     done = ran([sys.executable, "-I", "-c", code], env={"PATH": path}, check=True)
 
     assert done.stdout.strip() == "/usr/bin/git"
-
-
-def test_one_that_is_nowhere_else_is_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (own := tmp_path / "bin").mkdir(mode=0o777)
-    (own / "a-program-of-its-own").write_text(FAKE)
-    (own / "a-program-of-its-own").chmod(0o777)
-    monkeypatch.setenv("PATH", str(own))
-
-    found = trusted_programs.found("a-program-of-its-own")
-
-    assert found == str(own / "a-program-of-its-own")
-    assert trusted_programs.found("no-such-program") == "no-such-program"

@@ -75,15 +75,12 @@ def test_a_step_is_a_task_with_the_issue_and_its_inputs_in_it() -> None:
     [task] = made(text, more="{{title}} \x1b[31mred").tasks
     assert task.instructions.endswith("{{title}} red"), "an input is no template"
 
-
-def test_steps_wait_for_what_they_need_and_are_numbered_in_that_order() -> None:
     text = """\
 steps:
   - {id: last, title: Last, body: x, needs: [first]}
   - {id: first, title: First, body: x, paths: ["a.py"], uses: ["port:80"]}
 """
-    first, last = made(text).tasks
-
+    first, last = made(text).tasks  # numbered as they wait
     assert (first.title, first.paths, first.needs) == ("First", ("a.py",), ("port:80",))
     assert (last.title, last.after) == ("Last", (1,))
 
@@ -192,7 +189,7 @@ def test_a_faulty_template_is_told_by_its_line(text: str, told: str) -> None:
     assert told in fault(text)
 
 
-def test_inputs_that_lack_or_are_not_known_are_told() -> None:
+def test_inputs_that_lack_are_not_known_or_make_too_many_tasks_are_told() -> None:
     text = "inputs: {file: {description: the page}}\n" + STEP
 
     assert fault(text) == "the pattern mine needs file=… (the page)"
@@ -200,13 +197,8 @@ def test_inputs_that_lack_or_are_not_known_are_told() -> None:
     assert "has no input fiel; it has none" in fault(STEP, fiel="x")
     assert fault(STEP, title="x") == "title is taken from the issue and cannot be set"
 
-
-def test_a_pattern_may_make_as_many_tasks_as_are_allowed_and_no_more_of_one_list() -> (
-    None
-):
     text = "inputs: {places: {}}\n" + STEP + "    each: places\n"
     assert len(made(text, places=",".join("abcdefghijklmnopqrst")).tasks) == 20
-
     said = fault(text, places=",".join("abcdefghijklmnopqrstu"))
     assert said == "the input places must list 1 to 20 items, separated by commas"
 
@@ -228,14 +220,10 @@ def test_every_pattern_that_is_offered_makes_a_plan(name: str) -> None:
     found = patterns.built_in_pattern(name)
     assert found.description
     assert all(each.description for each in found.inputs.values())
-
     plan = compiled(found, using(name, NEEDED.get(name, {})))
     assert plan.tasks
     assert plan.warnings == ()
 
-
-def test_the_pages_own_example_is_a_template() -> None:
     page = (Path(__file__).parents[3] / "docs/workflows.md").read_text("utf-8")
     example = page.partition("```yaml\n")[2].partition("```")[0]
-
     assert len(made(example, module="a.py").tasks) == 2

@@ -31,20 +31,18 @@ def faults(*steps: dict[str, Any]) -> tuple[str, ...]:
 
 def test_a_plan_becomes_tasks() -> None:
     first, second = plan(
-        step(creates=["src/auth/jwt.py"], why="The base of it."),
+        step(
+            creates=["src/auth/jwt.py"],
+            why="The base of it.",
+            acceptance=" pytest -q tests ",
+        ),
         step(paths=["tests/"], after=[1], engine="tests", needs=["port:5432"]),
     )
 
-    assert (first.number, first.paths, first.why) == (
-        1,
-        ("src/auth/jwt.py",),
-        "The base of it.",
-    )
-    assert (second.after, second.engine, second.needs) == (
-        (1,),
-        "tests",
-        ("port:5432",),
-    )
+    assert (first.number, first.paths) == (1, ("src/auth/jwt.py",))
+    assert (first.why, first.acceptance) == ("The base of it.", "pytest -q tests")
+    assert (second.after, second.engine) == ((1,), "tests")
+    assert second.needs == ("port:5432",)
 
 
 @looped(
@@ -54,25 +52,6 @@ def test_a_plan_becomes_tasks() -> None:
 )
 def test_a_plan_is_found_in_a_message(text: str) -> None:
     assert len(read_plan(text % json.dumps(step()), HOUSE)) == 1
-
-
-def test_tasks_that_share_a_path_wait_for_each_other() -> None:
-    one, two, three = plan(
-        step(paths=["src/"]), step(paths=["src/api.py"]), step(paths=["README.md"])
-    )
-
-    assert (one.after, two.after, three.after) == ((), (1,), ())
-    assert two.waits == (Wait(1, "both touch src/", overlap=True),)
-
-
-def test_what_waits_already_gets_no_second_reason() -> None:
-    tasks = plan(
-        step(paths=["src/api.py"], after=[2]),
-        step(paths=["README.md"], after=[3]),
-        step(paths=["src/api.py"]),
-    )
-
-    assert [task.after for task in tasks] == [(2,), (3,), ()]
 
 
 def test_a_folder_is_found_with_its_slash_and_without_and_so_is_a_new_one() -> None:
@@ -85,10 +64,9 @@ def test_a_folder_is_found_with_its_slash_and_without_and_so_is_a_new_one() -> N
 
 
 @looped(
+    ({"acceptance": "true\nfalse"}, "more than one line"),
     ({"paths": ["src/nope.py"]}, '"src/nope.py" does not exist, and no task creates'),
     ({"creates": ["../evil"]}, 'the path "../evil" must not contain ".."'),
-    ({"creates": ["/etc/passwd"]}, "must be relative to the repository's top"),
-    ({"creates": ["src/*.py"]}, "must name one file or folder"),
     ({"needs": ["rm -rf"]}, "must be port:NUMBER"),
     ({"engine": "test"}, 'there is no engine "test"; configured: default, tests'),
     ({"after": [7]}, "it cannot wait for task 7"),
@@ -143,11 +121,3 @@ def test_a_secret_in_a_plan_and_what_cannot_be_seen_are_hidden() -> None:
 
     [task] = plan(step(title="Do\u202e it\x1b[31m\n now", instructions="a\u200bb"))
     assert (task.title, task.instructions) == ("Do it now", "ab")
-
-
-def test_a_task_keeps_the_command_that_shows_that_it_is_done() -> None:
-    [task] = plan(step(acceptance=" pytest -q tests "))
-
-    assert task.acceptance == "pytest -q tests"
-    with pytest.raises(Unfit, match="more than one line"):
-        plan(step(acceptance="true\nfalse"))

@@ -1,11 +1,13 @@
+from msgspec.structs import replace
+
 from convoy.answers import MAP_CHARS, plan_brief, repository_map
 from convoy.model.records import EngineSpec, Usage
 from convoy.model.state import State
 from convoy.planner import Survey
 from convoy.planner.plan_reader import area_of_task, engine_records, strength
-from convoy.rules.ending import AcceptWork, LoseSession
+from convoy.rules.ending import AcceptWork
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, made, sha, spec
+from tests.world.rules import Rules, made, sha, spec
 
 FENCE = "data-0123456789abcdef"
 ENGINES = {"tests": "(aider, gpt-4o).", "default": "(claude-code): good at design."}
@@ -26,32 +28,27 @@ def test_the_brief_names_file_schema_engines_and_limit_and_fences_the_rest() -> 
     )
 
 
-def test_what_belongs_together_is_told() -> None:
+def test_what_belongs_together_is_told_and_a_large_repository_in_short() -> None:
     survey = Survey(
-        files=3,
+        files=50_000,
         folders=(),
-        languages=(),
+        languages=((".py", 3),),
+        tests=("make test",),
         used=(("a.py", 9),),
         uses=(("web/", "api/", 4),),
         together=(("a.py", "a.md", 5),),
     )
     told = repository_map(survey)
 
+    assert "50000 files." in told
+    assert "`make test`" in told
     assert "Most imported: a.py 9." in told
     assert "- web/ from api/ 4" in told
     assert "- a.py with a.md 5" in told
 
-
-def test_a_large_repository_is_told_in_short() -> None:
     folders = tuple((f"folder-{number:05d}/", number) for number in range(5_000))
-    survey = Survey(
-        files=50_000, folders=folders, languages=((".py", 3),), tests=("make test",)
-    )
-    told = repository_map(survey)
-
+    told = repository_map(replace(survey, folders=folders))
     assert len(told) <= MAP_CHARS + 20
-    assert "50000 files." in told
-    assert "`make test`" in told
     assert told.endswith("- and more")
 
 
@@ -90,21 +87,11 @@ def test_the_log_tells_how_an_engine_did() -> None:
         spec(3, paths=("docs/",)),
         spec(4, paths=("docs/more.md",)),
     )
-    lost = LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="it died")
-    rules.landed(1, sha("a")).started(2).do(lost)
-    rules.started(2).accepted(2, sha("b"))
-    rules.offered(2, sha("c"), sha("0")).landed_as(2, sha("c"))
-    rules.started(3).do(
-        made(
-            AcceptWork,
-            task=3,
-            commit=sha("d"),
-            files=("docs/a.md",),
-            usage=Usage(input_tokens=10, usd=0.5),
-        )
-    )
-    rules.offered(3, sha("e"), sha("0"))
-    rules.landed_as(3, sha("e"))
+    rules.landed(1, sha("a")).started(2).lost(2).landed(2, sha("c")).started(3)
+    usage = Usage(input_tokens=10, usd=0.5)
+    files = ("docs/a.md",)
+    rules.do(made(AcceptWork, task=3, commit=sha("d"), files=files, usage=usage))
+    rules.offered(3, sha("e"), sha("0")).landed_as(3, sha("e"))
 
     assert engine_records(rules.state, SHELL) == {
         "code": "1 of 2 merged on the first attempt, 0.0 min per task",

@@ -53,15 +53,17 @@ def plan(*paths: str, after: dict[int, list[int]] | None = None) -> list[TaskSpe
 
 def test_who_names_a_new_file_waits_for_who_makes_it_whatever_their_numbers() -> None:
     one, two, three = plan("src/new.py", "+src/new.py", "+lib/a.py lib/")
-
     assert (one.after, two.after, three.after) == ((2,), (), ())
     assert one.waits == (Wait(2, "task 2 creates src/new.py"),)
+
     one, two = plan("+src/new.py", "+src/new.py")  # the later waits
     assert (one.after, two.after) == ((), (1,))
     assert two.waits == (Wait(1, "both touch src/new.py", overlap=True),)
     one, two = plan("lib/", "+lib/a.py")
     assert one.waits == (Wait(2, "task 2 creates lib/a.py"),)
     assert two.after == ()
+    tasks = plan("src/api.py", "README.md", "src/api.py", after={1: [2], 2: [3]})
+    assert [task.after for task in tasks] == [(2,), (3,), ()], "they wait already"
 
 
 @looped(
@@ -83,58 +85,45 @@ def test_who_waits_for_whom(paths: tuple[str, ...], after: list[object]) -> None
 
 def test_tests_wait_for_the_code_they_import() -> None:
     one, two = plan("tests/test_auth.py", "src/auth/tokens.py")
-
     why = "tests/test_auth.py imports src/auth/tokens.py, which task 2 changes"
     assert (one.waits, two.after) == ((Wait(2, why, overlap=True),), ())
 
     one, two = plan("tests/test_api.py", "src/api.py", after={2: [1]})
     assert (one.after, two.after, two.waits) == ((), (1,), ()), "the plan says so"
 
-
-def test_tests_in_a_folder_wait_for_each_code_they_import() -> None:
-    one, two, three, four = plan("src/auth/", "tests/", "src/api.py", "web/app.ts")
-
-    assert [task.after for task in (one, two, three, four)] == [(), (1, 3), (), ()]
-    assert two.waits[1].why == (
+    tasks = plan("src/auth/", "tests/", "src/api.py", "web/app.ts")
+    assert [task.after for task in tasks] == [(), (1, 3), (), ()], "all in a folder"
+    assert tasks[1].waits[1].why == (
         "tests/test_api.py imports src/api.py, which task 3 changes"
     )
 
-
-def test_tests_that_are_yet_to_be_written_wait_for_the_code_of_their_name() -> None:
-    one, two, three, four = plan(
-        "+tests/test_model.py", "src/model.py", "+web/app.test.ts", "web/app.ts"
-    )
-
-    assert [task.after for task in (one, two, three, four)] == [(2,), (), (4,), ()]
+    code = ("src/model.py", "web/app.ts")  # the tests are yet to be written
+    tasks = plan("+tests/test_model.py", code[0], "+web/app.test.ts", code[1])
+    assert [task.after for task in tasks] == [(2,), (), (4,), ()]
     why = "tests/test_model.py is named after src/model.py, which task 2 changes"
-    assert one.waits[0].why == why
+    assert tasks[0].waits[0].why == why
 
 
 def test_documents_wait_for_the_code_they_name() -> None:
-    one, two, three, four, five = plan(
-        *("README.md", "src/api.py", "web/app.ts", "docs/auth.md", "src/auth/")
-    )
+    code = ("src/api.py", "web/app.ts")
+    tasks = plan("README.md", *code, "docs/auth.md", "src/auth/")
 
-    after = [task.after for task in (one, two, three, four, five)]
-    assert after == [(2,), (), (), (5,), ()]
+    assert [task.after for task in tasks] == [(2,), (), (), (5,), ()]
     why = "README.md mentions src/api.py, which task 2 changes"
-    assert one.waits == (Wait(2, why, overlap=True),)
+    assert tasks[0].waits == (Wait(2, why, overlap=True),)
 
 
 def test_code_that_imports_code_runs_beside_it_and_that_is_told() -> None:
-    tasks = tuple(plan("src/auth/login.py", "src/auth/tokens.py", "src/api.py"))
+    login, tokens = "src/auth/login.py", "src/auth/tokens.py"
+    tasks = tuple(plan(login, tokens, "src/api.py"))
 
     assert [task.after for task in tasks] == [(), (), ()]
     first, second = imports_beside(tasks, HOUSE)
-    assert first == (
-        "task 1 may run in parallel with task 2: src/auth/login.py imports "
-        "src/auth/tokens.py, which task 2 changes"
-    )
-    assert second.startswith(
-        "task 3 may run in parallel with task 1: src/api.py imports "
-    )
-    in_order = tuple(plan(*("src/auth/login.py", "src/auth/tokens.py"), after={1: [2]}))
-    assert imports_beside(in_order, HOUSE) == ()
+    beside = "task {} may run in parallel with task {}: {} imports "
+    told = f"{beside.format(1, 2, login)}{tokens}, which task 2 changes"
+    assert first == told
+    assert second.startswith(beside.format(3, 1, "src/api.py"))
+    assert imports_beside(tuple(plan(login, tokens, after={1: [2]})), HOUSE) == ()
 
 
 def test_no_more_files_are_read_than_a_plan_is_worth() -> None:

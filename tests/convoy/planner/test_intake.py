@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001  people write in several languages
 """What an issue is, by a corpus of texts with the kinds that a reader gave them."""
 
 from pathlib import Path
@@ -29,6 +28,20 @@ class Issue(Struct, frozen=True, forbid_unknown_fields=True):
 ISSUES = json.decode(CORPUS.read_bytes(), type=tuple[Issue, ...])
 
 
+NESTED = """\
+Intro.
+- [ ] #11
+- [ ] Phase 1
+  - [ ] #12
+  - [x] #13
+- [ ] #20
+  - [ ] #21
+- [ ] Mixed
+  - [ ] #30
+  - [ ] in words
+"""
+
+
 @looped(*ISSUES)
 def test_an_issue_is_what_its_label_says(issue: Issue) -> None:
     labels = [issue_text.plain_label(each) for each in issue.labels]
@@ -49,26 +62,20 @@ def test_an_order_in_words_is_found_and_none_is_invented(issue: Issue) -> None:
 
 @looped("[x]", "[ ]")
 def test_a_form_is_one_task_with_its_whole_text(box: str) -> None:
-    text = f"It crashes.\n\n- {box} I searched"
     labels = issue_text.box_labels([FORM])
-    (task,) = plan("Crash", text, OPTIONS, 20, labels)
+    assert labels == {"linux", "i use the docs", "i searched", "it is new", "ok"}
+    assert issue_text.intake("- [ ] Linux\n", labels).kind == "issue form"
+    assert issue_text.intake("- [ ] Linux\n").kind == "task list"
+    files = [".github/ISSUE_TEMPLATE/a.yml", "a.yml", ".github/x.yml"]
+    assert issue_text.form_files(files) == files[:1]
 
+    text = f"It crashes.\n\n- {box} I searched"
+    (task,) = plan("Crash", text, OPTIONS, 20, labels)
     assert task.title == "Crash"
     assert "It crashes." in task.instructions
     assert plan_remarks(text, labels) == (
         "this is an issue form: a box is part of an issue form, not of the plan",
     )
-
-
-def test_a_forms_options_are_read_from_the_repository() -> None:
-    labels = issue_text.box_labels([FORM])
-
-    assert labels == {"linux", "i use the docs", "i searched", "it is new", "ok"}
-    assert issue_text.intake("- [ ] Linux\n", labels).kind == "issue form"
-    assert issue_text.intake("- [ ] Linux\n").kind == "task list"
-    assert issue_text.form_files(
-        [".github/ISSUE_TEMPLATE/a.yml", "a.yml", ".github/x.yml"]
-    ) == [".github/ISSUE_TEMPLATE/a.yml"]
 
 
 LEVELS = "".join(
@@ -77,35 +84,16 @@ LEVELS = "".join(
 
 
 @looped(
-    "no: form",
-    "\0{",
-    "- a list",
-    "body: {}",
+    *("no: form", "\0{", "- a list", "body: {}", "a: &a [*a]\nbody: *a"),
     "body: [x, {type: checkboxes}, {type: checkboxes, attributes: []}]",
     "body: [{type: checkboxes, attributes: {options: [x, {label: [y]}]}}]",
     "body: [{type: dropdown, attributes: {options: [{label: x}]}}]",
-    "a: &a [*a]\nbody: *a",
-    "body: " + "[" * 1_000,
-    f"body: []\n{'#' * 70_000}",
+    *("body: " + "[" * 1_000, f"body: []\n{'#' * 70_000}"),
     "!!python/object/apply:os.system [true]",
     f"a0: &a0 [x]\n{LEVELS}body: *a29\n",  # aliases do not multiply what is read
 )
 def test_what_is_no_form_has_no_options(text: str) -> None:
     assert issue_text.box_labels([text]) == frozenset()
-
-
-@looped(
-    ('a paths: "my file.py", b.py', ("my file.py", "b.py")),
-    ("a paths: `my file.py`", ("my file.py",)),
-    ("a（paths：a.py、b.py）", ("a.py", "b.py")),
-    ("a (after 1)paths: a.py", None),
-)
-def test_paths_may_hold_spaces_and_full_width_signs(
-    written: str, paths: tuple[str, ...] | None
-) -> None:
-    task = plan("x", f"- [x] z\n- [ ] {written}", OPTIONS, 9)[0]
-
-    assert (task.title, task.paths) == ("a", paths or ("a.py",))
 
 
 @looped(
@@ -123,10 +111,7 @@ def test_paths_may_hold_spaces_and_full_width_signs(
     *(
         (text, "its numbers make one task: for several, begin each with `- [ ] `")
         for text in (
-            "1. a 2. b",
-            "1. a\n2. b (after 1)",
-            "Do: 1) a\n2) b",
-            "(1) a (2) b",
+            *("1. a 2. b", "1. a\n2. b (after 1)", "Do: 1) a\n2) b", "(1) a (2) b"),
         )
     ),
     *(
@@ -139,16 +124,27 @@ def test_paths_may_hold_spaces_and_full_width_signs(
         )
         for order in ("(Depends on: a)", "(after 1)")
     ),
+    (
+        "- [ ] A\n- [ ] B (blocked by #312)",
+        (
+            "task 2 names #312, which is not a task here, so it does not wait for "
+            "that issue"
+        ),
+    ),
+    (
+        NESTED,
+        (
+            "task 6 names #30 among its steps, but its agent does not see that "
+            "issue's text"
+        ),
+    ),
     ("It fails:\n1. Open it\n2. Click", ""),
     ("- [ ] a 1. b 2. c\n- [ ] b (after 1) paths: a.py", ""),
 )
-def test_boxes_that_make_no_list_and_pictures_are_told(text: str, told: str) -> None:
+def test_boxes_that_make_no_list_and_what_agents_do_not_see_are_told(
+    text: str, told: str
+) -> None:
     assert "\n".join(plan_remarks(text)) == told
-
-
-def test_an_agent_is_never_given_a_bare_number() -> None:
-    with pytest.raises(PlanError, match="only names another issue"):
-        plan("x", "- [ ] #12\n- [ ] #13", OPTIONS, 9)
 
 
 @looped(
@@ -194,21 +190,6 @@ def test_an_issue_made_to_be_slow_is_read_in_one_pass(piece: str) -> None:
 # --- items that name issues: where they stand, and what waits for them ----------------
 
 
-NESTED = """\
-Intro.
-- [ ] #11
-- [ ] Phase 1
-  - [ ] #12
-  - [x] #13
-- [ ] #20
-  - [ ] #21
-- [ ] Mixed
-  - [ ] #30
-  - [ ] in words
-"""
-ENGINES = ("default",)
-
-
 def read(text: str) -> str:
     """Return a text with the issues that its open items name, numbers below 90."""
     items = issue_text.intake(text).work.items
@@ -219,19 +200,6 @@ def read(text: str) -> str:
         issue = ReferredIssue(number, f"Title {number}", "- [ ] x paths: ../evil")
         found[item.at] = issue if number < 90 else f"#{number} is closed"
     return filled_items(text, found, 5000)
-
-
-@looped(
-    (NESTED, "task 6 names #30 among its steps, but its agent does not see that"),
-    (
-        "- [ ] A\n- [ ] B (blocked by #312)",
-        "task 2 names #312, which is not a task here, so it does not wait for that",
-    ),
-)
-def test_an_issue_that_is_no_task_is_said(text: str, told: str) -> None:
-    (said,) = plan_remarks(text)
-
-    assert said.startswith(told)
 
 
 @looped(
@@ -246,15 +214,11 @@ def test_an_issue_that_is_no_task_is_said(text: str, told: str) -> None:
 def test_a_task_waits_for_the_item_that_names_the_issue(
     text: str, after: dict[int, tuple[int, ...]]
 ) -> None:
-    found = {task.number: task.after for task in plan("x", read(text), ENGINES, 20)}
-
+    found = {task.number: task.after for task in plan("x", read(text), OPTIONS, 20)}
     assert {number: found[number] for number in after} == after
 
-
-def test_a_text_whose_boxes_are_all_ticked_is_one_task() -> None:
-    found = issue_text.intake(
-        "It hangs on Windows.\n\n- [x] Windows\n- [x] Latest version"
-    )
-
-    assert (found.kind, found.why) == ("one task", "all of its boxes are ticked")
-    assert not found.work.items
+    with pytest.raises(PlanError, match="only names another issue"):
+        plan("x", "- [ ] #12\n- [ ] #13", OPTIONS, 9)  # no agent gets a bare number
+    ticked = issue_text.intake("It hangs.\n\n- [x] Windows\n- [x] Latest version")
+    assert (ticked.kind, ticked.why) == ("one task", "all of its boxes are ticked")
+    assert not ticked.work.items

@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from convoy.events import Refusal, decided
 from convoy.events.session_events import TaskStarted
 from convoy.model.state import Task
 from convoy.rules.ending import AcceptWork, RefuseWork
@@ -20,13 +19,17 @@ def begun(rules: Rules) -> Rules:
     return rules.do(made(StartTask, task=0, brief="Plan.", now=rules.now))
 
 
+def again(now: int) -> StartTask:
+    return made(StartTask, task=0, brief="Plan.", session="6" * 32, now=now)
+
+
 def mayor(rules: Rules) -> Task:
     assert rules.convoy.mayor is not None
     return rules.convoy.mayor
 
 
-def refused(attempt: int) -> RefuseWork:
-    return made(RefuseWork, task=0, attempt=attempt, cause="refused", why="no JSON")
+REFUSED = made(RefuseWork, task=0, cause="refused", why="no JSON")
+EARLY = PlanConvoy(convoy=NAME, planner="task list", tasks=(spec(1),))
 
 
 def test_a_plan_ends_its_session_and_begins_the_tasks() -> None:
@@ -42,41 +45,33 @@ def test_a_plan_ends_its_session_and_begins_the_tasks() -> None:
 
 
 def test_when_all_attempts_are_spent_the_list_takes_over() -> None:
-    rules = begun(asked()).do(refused(1))
+    rules = begun(asked()).do(REFUSED)
     assert (mayor(rules).state, mayor(rules).notes) == ("queued", ("no JSON",))
     assert mayor(begun(rules)).started == 2
 
-    rules = begun(asked(attempts=1)).do(refused(1))
+    rules = begun(asked(attempts=1)).do(REFUSED)
     blocked = mayor(rules).state
-    rules.do(PlanConvoy(convoy=NAME, planner="task list", tasks=(spec(1),)))
+    rules.do(EARLY)
 
     assert (blocked, mayor(rules).state) == ("blocked", "dropped")
     assert rules.convoy.state == "active"
 
 
 def test_nobody_plans_past_the_engine_that_is_to_plan() -> None:
-    early = PlanConvoy(convoy=NAME, planner="task list", tasks=(spec(1),))
     rules = begun(asked())
-    work = made(AcceptWork, task=0, commit=sha("a"), files=())
-    again = made(StartTask, task=0, brief="Plan.", session="6" * 32, now=rules.now)
 
-    assert isinstance(decided(early, asked().state), Refusal)
-    for command in (early, work):
-        assert isinstance(decided(command, rules.state), Refusal)
-    assert why(rules.ask(again)) == "task 0 waits for nothing: it is running"
-    late = replace(early, attempt=1)
-    assert isinstance(decided(late, rules.do(refused(1)).state), Refusal)
+    assert asked().ask(EARLY)
+    assert rules.ask(EARLY)
+    assert rules.ask(made(AcceptWork, task=0, commit=sha("a"), files=()))
+    assert why(rules.ask(again(rules.now))) == "task 0 waits for nothing: it is running"
+    assert rules.do(REFUSED).ask(replace(EARLY, attempt=1))
 
 
 def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
-    sent_away = replace(refused(1), cause="outage", now=1_000_000, asked_s=600.0)
+    sent_away = replace(REFUSED, cause="outage", now=1_000_000, asked_s=600.0)
     rules = begun(asked()).do(sent_away)
     until = mayor(rules).not_before
-    early, late = (
-        made(StartTask, task=0, brief="P", session="6" * 32, nonce="m", now=now)
-        for now in (until - 1, until)
-    )
 
     assert until >= 1_600_000
-    assert "waits for the model's vendor until" in why(rules.ask(early))
-    assert rules.ask(late) is None
+    assert "waits for the model's vendor until" in why(rules.ask(again(until - 1)))
+    assert rules.ask(again(until)) is None

@@ -49,15 +49,7 @@ from convoy.owed import (
 )
 from convoy.patterns import Template, built_in_pattern
 from convoy.planner import Survey
-from convoy.rules.ending import (
-    AcceptNothing,
-    AcceptReport,
-    AcceptReview,
-    AcceptWork,
-    LoseSession,
-    MakeChoice,
-    RefuseWork,
-)
+from convoy.rules import ending
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, ProveWork
 from convoy.rules.plans import PlanConvoy
 from grite.errors import Conflict, Rejected, Unavailable
@@ -71,11 +63,11 @@ ROUNDS: Final = 120
 """More than there are in the minute for which nothing is pushed after refusals."""
 LANDINGS: Final = (Align, Land, LandConvoy, AskMerge)
 ONCE: Final = (
-    *(AcceptNothing, AcceptReport, AcceptWork),
-    AcceptReview,
-    *(ProveWork, MakeChoice),
-    *(LandMerge, LoseSession, ActionDone),
-    *(PlanConvoy, RefuseWork, ConvoyRequested),
+    *(ending.AcceptNothing, ending.AcceptReport, ending.AcceptWork),
+    ending.AcceptReview,
+    *(ProveWork, ending.MakeChoice),
+    *(LandMerge, ending.LoseSession, ActionDone),
+    *(PlanConvoy, ending.RefuseWork, ConvoyRequested),
     StartBot,
 )
 TOLD: Final = (TaskTold, ItemSetAside)
@@ -104,7 +96,6 @@ class ModelCommits(Commits):
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
         """Nothing: there are no files here."""
-        del commit, tasks
         return ()
 
     def examined(self, base: str, commit: str, settings: records.Settings) -> Patch:
@@ -113,7 +104,6 @@ class ModelCommits(Commits):
 
     def box_labels(self, commit: str) -> frozenset[str]:
         """Nothing: commits in memory hold no issue forms."""
-        del commit
         return frozenset()
 
     def template(self, commit: str, name: str) -> Template:
@@ -124,12 +114,10 @@ class ModelCommits(Commits):
         self, base: str, commit: str, room: int, paths: tuple[str, ...] = ()
     ) -> str:
         """Return what changed: commits in memory have lines."""
-        del paths
         known = self.forge.commits
         return "\n".join(sorted(known[commit].lines - known[base].lines))[:room]
 
     def landed(self, base: str, tip: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-        del paths
         known = self.forge.commits
         return tuple(sorted(known[tip].ancestors - known[base].ancestors))
 
@@ -139,11 +127,9 @@ class ModelCommits(Commits):
 
     def surveyed(self, commit: str) -> Survey:
         """Return that nothing is known: commits in memory hold no files."""
-        del commit
         return Survey(files=0, folders=(), languages=())
 
     def lines(self, base: str, commit: str) -> int:
-        """Return how many lines were added."""
         known = self.forge.commits
         return len(known[commit].lines - known[base].lines)
 
@@ -166,7 +152,6 @@ class ModelMirror(Mirror):
         return self._state
 
     def look(self) -> None:
-        """See the refs and fold the log's new tail."""
         if self.blind:
             return
         self.refs = dict(self.forge.refs)
@@ -399,7 +384,7 @@ class Bot:
             best = found[attempt.number % len(found)].number if found else 0
             result = Result("choose", on=best) if best else Result("refused")
         command = result.command(*names, base=attempt.root or attempt.base)
-        if draft.submit(command) is None and isinstance(command, AcceptWork):
+        if draft.submit(command) is None and isinstance(command, ending.AcceptWork):
             draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)
 
     def _made_whole(self, attempt: Attempt, result: Result) -> Result:

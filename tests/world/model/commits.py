@@ -24,7 +24,6 @@ class Commit:
 
     @property
     def lines(self) -> frozenset[str]:
-        """Every line of every file."""
         return frozenset(line for lines in self.files.values() for line in lines)
 
 
@@ -38,7 +37,6 @@ class Commits:
         return self.known[commit]
 
     def make(self, parents: tuple[str, ...], files: Files, note: object = "") -> str:
-        """Write a commit and return its id."""
         content = repr((parents, sorted(files.items()), note))
         made = hashlib.sha1(content.encode(), usedforsecurity=False).hexdigest()
         if made not in self.known:

@@ -6,8 +6,6 @@ from tests.world.model.forge import Forge
 
 
 class ModelComposer(Composer):
-    """The refinery's builder over commits in memory, by the rules of the real one."""
-
     def __init__(self, forge: Forge) -> None:
         self.commits = forge.commits
 
@@ -37,7 +35,6 @@ class ModelComposer(Composer):
         return self.commits.make((base,), self.commits[work].files, work)
 
     def target_of(self, merge: str) -> str:
-        """Return the commit that an unresolved merge takes in."""
         return self.commits[merge].parents[1]
 
     def integrated(self, piece: Piece) -> str | Conflicted:
@@ -53,11 +50,9 @@ class ModelComposer(Composer):
         return self.commits.contains(new, old)
 
     def same_tree(self, one: str, other: str) -> bool:
-        """Whether two commits hold the same files."""
         return self.commits[one].files == self.commits[other].files
 
     def base_of(self, one: str, other: str) -> str | None:
-        """Return the merge base of two commits."""
         return self.commits.fork_of(one, other)
 
     def _rebased(self, piece: Piece) -> str | Conflicted:

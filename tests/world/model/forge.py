@@ -21,15 +21,7 @@ from convoy.model.ids import MINUTE_MS
 from convoy.model.records import Report
 from convoy.model.state import State
 from convoy.model.work import TargetRules
-from convoy.rules.ending import (
-    AcceptNothing,
-    AcceptReport,
-    AcceptReview,
-    AcceptWork,
-    LoseSession,
-    MakeChoice,
-    RefuseWork,
-)
+from convoy.rules import ending
 from convoy.rules.verdict import Check
 from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import CommentAdded, Event as GriteEvent
@@ -79,7 +71,6 @@ class Result(Struct, frozen=True):
     how: How
     commit: str = ""
     files: tuple[str, ...] = ()
-    """The files that it changed."""
     on: int = 0
     """The rival that is chosen."""
 
@@ -88,19 +79,21 @@ class Result(Struct, frozen=True):
         of: dict[str, Any] = {"convoy": convoy, "task": task, "attempt": attempt}
         match self.how:
             case "lost" | "outage":
-                return LoseSession(**of, cause=self.how, why="it ended early")
+                return ending.LoseSession(**of, cause=self.how, why="it ended early")
             case "refused":
-                return RefuseWork(**of, cause="refused", why="a link")
+                return ending.RefuseWork(**of, cause="refused", why="a link")
             case "nothing":
-                return AcceptNothing(**of)
+                return ending.AcceptNothing(**of)
             case "report":
-                return AcceptReport(**of, report=Report(summary="So it is."))
+                return ending.AcceptReport(**of, report=Report(summary="So it is."))
             case "approve" | "changes":
-                return AcceptReview(**of, verdict=self.how, text="Not so.")
+                return ending.AcceptReview(**of, verdict=self.how, text="Not so.")
             case "choose":
-                return MakeChoice(**of, on=self.on, text="It is the best.")
+                return ending.MakeChoice(**of, on=self.on, text="It is the best.")
             case "work":
-                return AcceptWork(**of, commit=self.commit, base=base, files=self.files)
+                return ending.AcceptWork(
+                    **of, commit=self.commit, base=base, files=self.files
+                )
             case _:
                 assert_never(self.how)
 
@@ -166,13 +159,10 @@ class Forge:
     rules: TargetRules = field(default_factory=TargetRules)
     """What the forge asks for before the target moves."""
     merge_queue: list[int] = field(default_factory=list)
-    """The pull requests in the forge's own queue."""
     comments: dict[int, tuple[int, str]] = field(default_factory=dict)
     labels: dict[int, set[str]] = field(default_factory=dict)
     closed: set[int] = field(default_factory=set)
-    """The issues that people closed."""
     gone: set[int] = field(default_factory=set)
-    """The issues that people deleted."""
     unlabelled: set[int] = field(default_factory=set)
     """The issues of which a person took the label off."""
     fuse: Fuse | None = None
@@ -300,7 +290,6 @@ class Forge:
 
     @property
     def pushable(self) -> bool:
-        """Whether the target's rules let the bot push."""
         rules = self.rules
         return not (rules.pull_request or rules.linear or rules.queue or rules.reviews)
 

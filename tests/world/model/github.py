@@ -53,8 +53,6 @@ class NoCheckRuns(CheckRuns):
 
 
 class ModelRuns(TaskRuns):
-    """The runs that the forge in memory has."""
-
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
 
@@ -102,8 +100,6 @@ class ModelRuns(TaskRuns):
 
 
 class ModelCi(Ci):
-    """What the forge in memory knows of commits."""
-
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
 
@@ -126,7 +122,6 @@ class ModelCi(Ci):
     async def checks(
         self, commit: str, runs: tuple[payloads.Run, ...] | None = ()
     ) -> list[Check]:
-        del runs
         said = self.forge.checks.get(commit, ())
         return [check for check in said if not check.is_status]
 
@@ -222,8 +217,6 @@ class ModelPulls(PullRequests):
 
 
 class ModelRules(BranchRules):
-    """What the forge in memory asks for before its target moves."""
-
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
 

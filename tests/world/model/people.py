@@ -9,7 +9,7 @@ from hypothesis.stateful import precondition, rule
 
 from bot.forge.rest import Refused
 from bot.repository.compose import Conflicted, Piece
-from convoy.events import Command
+from convoy.events import Command, people_events
 from convoy.events.hold_events import (
     BranchTaken,
     MergeRequested,
@@ -18,16 +18,6 @@ from convoy.events.hold_events import (
     WorkReleased,
 )
 from convoy.events.leases import FreeLease, TakeLease
-from convoy.events.people_events import (
-    ApprovalVoided,
-    ApprovePlan,
-    ConvoyPaused,
-    ConvoyResumed,
-    RepositoryPaused,
-    RepositoryResumed,
-    TaskApproved,
-    TaskTold,
-)
 from convoy.events.plan_events import ConvoyRanked
 from convoy.events.task_events import ConvoyFailed
 from convoy.model import ids
@@ -93,7 +83,11 @@ class People(Story):
         active = [convoy for convoy in live if convoy.state == "active"]
         if convoys := active if number % 2 else paused or active:
             convoy = chosen(convoys, number)
-            command = ConvoyPaused if convoy.state == "active" else ConvoyResumed
+            command = (
+                people_events.ConvoyPaused
+                if convoy.state == "active"
+                else people_events.ConvoyResumed
+            )
             self.may(command(convoy=convoy.name, by="ann"))
 
     @rule(number=which, state=st.sampled_from(DROPPED))
@@ -263,7 +257,9 @@ ORDERS: Final[dict[str, Callable[[Convoy, Task, int], Command]]] = {
     ),
     "rank": lambda c, _, n: ConvoyRanked(convoy=c.name, priority=n % 3, by=BY),
     "release": lambda c, t, n: WorkReleased(convoy=c.name, task=n % 2 and t.number),
-    "tell": lambda c, t, _: TaskTold(convoy=c.name, task=t.number, by=BY, text="Well."),
+    "tell": lambda c, t, _: people_events.TaskTold(
+        convoy=c.name, task=t.number, by=BY, text="Well."
+    ),
     "withdraw": lambda c, t, n: MergeWithdrawn(
         convoy=c.name, task=n % 2 and t.number, by=BY
     ),
@@ -332,18 +328,20 @@ class Steering(People):
 
     @rule(by=st.sampled_from([BY, ALSO]))
     def everything_stops_and_goes_on(self, by: str) -> None:
-        self.may(RepositoryPaused(by=by))
+        self.may(people_events.RepositoryPaused(by=by))
         self.bot.tick()
-        self.may(RepositoryResumed(by=by))
+        self.may(people_events.RepositoryResumed(by=by))
 
     @rule(by=st.sampled_from([BY, ALSO]))
     def everything_is_approved(self, by: str) -> None:
         for command in list(self._approvals(by)):
             self.bot.ask(command)
 
-    def approved(self) -> list[ApprovalVoided]:
+    def approved(self) -> list[people_events.ApprovalVoided]:
         return [
-            ApprovalVoided(convoy=convoy.name, task=task.number, by=by, why="left")
+            people_events.ApprovalVoided(
+                convoy=convoy.name, task=task.number, by=by, why="left"
+            )
             for convoy, task in self.tasks("needs-review")
             for by in task.approved_by
         ]
@@ -356,10 +354,10 @@ class Steering(People):
     def _approvals(self, by: str) -> Iterator[Command]:
         for convoy in self.forge.state.live():
             if convoy.state == "planning":
-                yield ApprovePlan(convoy=convoy.name, by=by)
+                yield people_events.ApprovePlan(convoy=convoy.name, by=by)
             for task in convoy.tasks:
                 if task.work and convoy.settings.approvals:
-                    yield TaskApproved(
+                    yield people_events.TaskApproved(
                         convoy=convoy.name,
                         task=task.number,
                         commit=task.work.commit,
@@ -407,11 +405,7 @@ class Gestures(Steering):
         if tasks:
             self.forge.person_moves(chosen(tasks, number), None)
 
-    def reopens_pulls(self, number: int) -> None:
-        del number
-        self.reopen()
-
-    def reopen(self) -> bool:
+    def reopens_pulls(self, _number: int = 0) -> bool:
         """Undo what was done to pull requests; return whether anything was."""
         return [self._reopened(pull) for pull in self.forge.pulls].count(True) > 0
 
@@ -444,8 +438,7 @@ class Gestures(Steering):
         if live := list(self.forge.state.live()):
             self.forge.closed.add(chosen(live, number).issue)
 
-    def reopens_issues(self, number: int) -> None:
-        del number
+    def reopens_issues(self, _number: int) -> None:
         self.forge.closed.clear()
 
     def deletes_an_issue(self, number: int) -> None:
@@ -464,7 +457,7 @@ class Gestures(Steering):
         live = list(self.forge.state.live())
         lost = [convoy for convoy in live if convoy.base_is == "deleted"]
         for convoy in lost:
-            self.may(ConvoyResumed(convoy=convoy.name, by="ann"))
+            self.may(people_events.ConvoyResumed(convoy=convoy.name, by="ann"))
         closed = bool(self.forge.closed)
         self.forge.closed.clear()
-        return bool(lost) | closed | self.reopen() | super().let_go()
+        return bool(lost) | closed | self.reopens_pulls() | super().let_go()

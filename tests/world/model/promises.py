@@ -9,23 +9,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from convoy.events import Event
+from convoy.events import Event, merge_events, session_events
 from convoy.events.hold_events import BranchPushed, BranchTaken
 from convoy.events.leases import LeaseTaken
-from convoy.events.merge_events import (
-    MergeDoubted,
-    MergeFailed,
-    MergeLanded,
-    SyncLanded,
-)
 from convoy.events.people_events import ApprovalVoided, ConvoyApproved, TaskApproved
-from convoy.events.session_events import (
-    ChoiceMade,
-    TaskStarted,
-    WorkAccepted,
-    WorkRefused,
-    WorkReviewed,
-)
 from convoy.events.task_events import (
     ConvoyFailed,
     TaskBlocked,
@@ -65,7 +52,7 @@ class Promises:
         """Convoys whose plan somebody approved."""
         self._until: dict[tuple[str, str], int] = {}
         """When what a holder took runs out, by resource and holder."""
-        self._landing: list[MergeLanded | SyncLanded] = []
+        self._landing: list[merge_events.MergeLanded | merge_events.SyncLanded] = []
         self._reds: set[tuple[str, str]] = set()
         """The candidates that CI was red on first, by convoy."""
         self._pushed: defaultdict[str, set[str]] = defaultdict(set)
@@ -79,7 +66,7 @@ class Promises:
         self, before: State, after: State, fact: Event
     ) -> None:
         match fact:
-            case TaskStarted():
+            case session_events.TaskStarted():
                 self._started(before, after, fact)
             case BranchPushed():
                 self._pushed[fact.convoy].add(fact.commit)
@@ -88,21 +75,21 @@ class Promises:
                 self._pushed[fact.convoy] -= held
             case LeaseTaken():
                 self._taken(before, fact)
-            case WorkAccepted():
+            case session_events.WorkAccepted():
                 self._accepted(before, fact)
-            case WorkRefused():
+            case session_events.WorkRefused():
                 self._refused(fact)
-            case ChoiceMade():
+            case session_events.ChoiceMade():
                 self._chosen(before, fact)
-            case WorkReviewed(verdict="approve"):
+            case session_events.WorkReviewed(verdict="approve"):
                 self._reviewed[fact.convoy, fact.task] = fact.commit
-            case MergeDoubted(is_red=True):
+            case merge_events.MergeDoubted(is_red=True):
                 self._reds.add((fact.convoy, fact.candidate))
-            case MergeFailed(candidate=str()):
+            case merge_events.MergeFailed(candidate=str()):
                 self._blamed(before, fact)
-            case MergeLanded():
+            case merge_events.MergeLanded():
                 self._landed(before, fact)
-            case SyncLanded(task=0):
+            case merge_events.SyncLanded(task=0):
                 self._synced(before, fact)
             case TaskMerged():
                 convoy = before.convoys[fact.convoy]
@@ -130,7 +117,7 @@ class Promises:
             )
         assert now.conflicts <= convoy.settings.rounds, "conflicts without end"
 
-    def _chosen(self, before: State, fact: ChoiceMade) -> None:
+    def _chosen(self, before: State, fact: session_events.ChoiceMade) -> None:
         convoy, choice = _told_of(before, fact)
         winner = convoy.task(fact.on)
         assert winner is not None
@@ -143,7 +130,7 @@ class Promises:
         known = (self.forge.commits[commit].files for commit in self.green)
         assert files in known, "chosen, never green"
 
-    def _blamed(self, before: State, fact: MergeFailed) -> None:
+    def _blamed(self, before: State, fact: merge_events.MergeFailed) -> None:
         """Check that CI was red on it before, and is red on it alone on the tip."""
         convoy, task = _told_of(before, fact)
         if trial(convoy, task) is not None:
@@ -168,7 +155,9 @@ class Promises:
         counts = isinstance(fact, TaskApproved)
         self._approved[key] = task.work.commit if counts else ""
 
-    def _started(self, before: State, after: State, fact: TaskStarted) -> None:
+    def _started(
+        self, before: State, after: State, fact: session_events.TaskStarted
+    ) -> None:
         convoy, task = _told_of(before, fact)
         assert convoy.state == "active", "started while the convoy is not active"
         assert not convoy.held, "started while a label holds it"
@@ -204,19 +193,19 @@ class Promises:
             assert mine or not overlaps(lease.resource, fact.resource), "held twice"
         self._until[fact.resource, fact.holder] = fact.expires
 
-    def _accepted(self, before: State, fact: WorkAccepted) -> None:
+    def _accepted(self, before: State, fact: session_events.WorkAccepted) -> None:
         _, task = _told_of(before, fact)
         assert task.attempt is not None
         assert task.attempt.number == fact.attempt == task.started, "superseded"
         self._handed_in[fact.commit] = fact.base
 
-    def _refused(self, fact: WorkRefused) -> None:
+    def _refused(self, fact: session_events.WorkRefused) -> None:
         session = ids.session_name(fact.convoy, fact.task, fact.attempt)
         for run in self.forge.runs.values():
             if run.session == session and run.result.commit:
                 self._handed_in[run.result.commit] = run.started.base
 
-    def _landed(self, before: State, fact: MergeLanded) -> None:
+    def _landed(self, before: State, fact: merge_events.MergeLanded) -> None:
         convoy = before.convoys[fact.convoy]
         task = convoy.task(fact.task)
         candidate = task.candidate if task else convoy.candidate
@@ -250,7 +239,9 @@ class Promises:
         held = commits[candidate].ancestors - on_target
         assert not held & self._pushed[convoy.name], "landed what nobody answers for"
 
-    def _task_landed(self, convoy: Convoy, task: Task, fact: MergeLanded) -> None:
+    def _task_landed(
+        self, convoy: Convoy, task: Task, fact: merge_events.MergeLanded
+    ) -> None:
         assert task.work is not None
         assert task.candidate is not None
         approved = [
@@ -267,11 +258,11 @@ class Promises:
         assert task.candidate.work == task.work.commit
         assert task.work.attempt == task.started, "a superseded attempt landed"
 
-    def _was_merged(self, fact: MergeLanded) -> bool:
+    def _was_merged(self, fact: merge_events.MergeLanded) -> bool:
         """Whether the forge or a person merged the convoy's pull request."""
         return fact.task == 0 and (MAIN, fact.candidate) in self.forge.foreign
 
-    def _merged(self, convoy: Convoy, fact: MergeLanded) -> None:
+    def _merged(self, convoy: Convoy, fact: merge_events.MergeLanded) -> None:
         """Check what the log says of a merge that was the forge's."""
         commits = self.forge.commits
         assert (fact.convoy, 0) not in self.landed, "landed twice"
@@ -291,8 +282,7 @@ class Promises:
         issue = convoy.issue_is == "overruled" or convoy.issue not in self.forge.closed
         assert issue, "landed, and its issue was closed"
 
-    def _synced(self, before: State, fact: SyncLanded) -> None:
-        """Check what took the target into a convoy's branch."""
+    def _synced(self, before: State, fact: merge_events.SyncLanded) -> None:
         convoy = before.convoys[fact.convoy]
         candidate = convoy.sync.candidate
         assert candidate is not None
@@ -325,7 +315,7 @@ class Promises:
                 assert ref in landed, f"{ref} moved and nothing landed"
                 assert landed[ref] == new, "not the judged commit"
         for fact in self._landing:
-            if isinstance(fact, MergeLanded):
+            if isinstance(fact, merge_events.MergeLanded):
                 self._arrived(before, fact)
         self._landing.clear()
         self._kept()
@@ -342,7 +332,9 @@ class Promises:
             return False
         return new in self.green or not convoy.settings.require_ci
 
-    def _arrived(self, before: Mapping[str, str], fact: MergeLanded) -> None:
+    def _arrived(
+        self, before: Mapping[str, str], fact: merge_events.MergeLanded
+    ) -> None:
         """Check that the landed commit is there, shows, and holds what it should."""
         forge = self.forge
         convoy = forge.state.convoys[fact.convoy]
@@ -369,7 +361,7 @@ class Promises:
         commits = self.forge.commits
         return commits[task.work.commit].lines - commits[task.work.base].lines
 
-    def _shows_merged(self, fact: MergeLanded) -> bool:
+    def _shows_merged(self, fact: merge_events.MergeLanded) -> bool:
         head = ids.task_branch(fact.convoy, fact.task)
         shown = [pull.state for pull in self.forge.pulls if pull.head == head]
         return bool({"merged", "orphan"} & {*shown})

@@ -69,7 +69,6 @@ class Story(RuleBasedStateMachine):
         assert refused is None, refused
 
     def push(self, ref: str, how: str) -> None:
-        """Let a person add a commit to a branch."""
         line = f"person:{self.forge.number()}"
         commit = self.edited(self.forge.refs[ref], line, how)
         self.forge.person_moves(ref, commit)
