@@ -8,7 +8,6 @@ No API presses it. https://docs.github.com/webhooks/webhook-events-and-payloads#
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 """
 
-import hmac
 import re
 import secrets
 from base64 import urlsafe_b64encode
@@ -22,7 +21,7 @@ from aiohttp import web
 
 from brat.forge.resources.forge_records import User
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.forge_state import Forge, digest
+from brat.forge.storage.forge_state import Forge
 from tests.world.github_forge.apps import App, Apps
 from tests.world.given_secrets import given
 
@@ -74,7 +73,7 @@ class OAuth:
         place = asked.get("redirect_uri", "")
         challenge = asked.get("code_challenge", "")
         method = asked.get("code_challenge_method", "")
-        if app is None or place not in app.callbacks:
+        if app is None or place not in app.new.callbacks:
             raise web.HTTPNotFound(text="There is no such App, or no such callback.\n")
         if (challenge or method) and not (
             method == "S256" and _CHALLENGE.fullmatch(challenge)
@@ -92,8 +91,7 @@ class OAuth:
     async def _exchange(self, request: web.Request) -> web.Response:
         form = {key: str(value) for key, value in (await request.post()).items()}
         app = self._app(form.get("client_id", ""))
-        shown = digest(form.get("client_secret", ""))
-        if app is None or not hmac.compare_digest(app.secret_digest, shown):
+        if app is None or form.get("client_secret") != app.new.client_secret:
             return _refused(*_BAD_SECRET)
         grant = self._grants.pop(form.get("code", ""), None)
         if grant is None or grant.app != app.id or grant.until <= self._forge.clock():
@@ -115,7 +113,7 @@ class OAuth:
     def _app(self, client_id: str) -> App | None:
         apps = Apps(self._forge).known.all()
         found = (each for each in apps if each.client_id == client_id)
-        return next((each for each in found if each.secret_digest), None)
+        return next((each for each in found if each.new.client_secret), None)
 
 
 def signed_in(forge: Forge, request: web.Request) -> User | None:
