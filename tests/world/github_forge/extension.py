@@ -38,13 +38,9 @@ DEEDS: Final = (
     *rest_rules.PROTECTION_ROUTES,
     *rest_statuses.ROUTES,
     *workflow_runs.ROUTES,
-    *rest_issues.ISSUE_ROUTES,
-    *rest_issues.LABEL_ROUTES,
-    *rest_issues.COMMENT_ROUTES,
+    *rest_issues.ROUTES,
     *rest_sub_issues.ROUTES,
-    *rest_pulls.MERGE_ROUTES,
-    *rest_pulls.CHANGE_ROUTES,
-    *rest_pulls.REVIEW_ROUTES,
+    *rest_pulls.ROUTES,
 )
 """What people do on GitHub, and brat never."""
 GUARDS: Final = (moved_away, within_limits)
@@ -54,8 +50,6 @@ ROUTES: Final = (
     *rest_commits.GIT_ROUTES,
     *rest_commits.ROUTES,
     *rest_secrets.ROUTES,
-    *rest_secrets.SEALED_ROUTES,
-    *rest_secrets.VARIABLE_ROUTES,
     *rest_apps.ROUTES,
     *rest_environments.ROUTES,
     *rest_apps.JOB_TOKEN_ROUTES,

@@ -85,7 +85,7 @@ class Root:
         repo, pull = viewer.pull_node(asked["pull_request_id"])
         viewer.need(repo, "write", "contents", "pull_requests")
         head = asked.get("expected_head_oid")
-        await viewer.queues.enqueue(repo, pull, viewer.caller.user, head=head)
+        await viewer.queues.enqueue(repo, pull, viewer.caller.user, head)
         return _DONE
 
     async def dequeue_pull_request(self, asked: Asked) -> Asked:

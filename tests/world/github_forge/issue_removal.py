@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import Issue, Record, Repository, User
+from brat.forge.resources.forge_records import Issue, Owned, Repository, User
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Call
 from brat.forge.service.running_forge import Service
@@ -17,10 +17,9 @@ from tests.world.github_forge.rest_sub_issues import unlink
 from tests.world.github_forge.text_rules import asked_route
 
 
-class FormerIssue(Record, frozen=True, kw_only=True):
+class FormerIssue(Owned, frozen=True, kw_only=True):
     """An issue that was deleted or transferred; its id is the issue's."""
 
-    repo: int
     number: int
     became: int | None = None
     """The id of the issue that it is now, in another repository; None: deleted."""
@@ -82,10 +81,9 @@ def transfer_issue(
     with store.change():
         new = service.forge.numbered(target)
         names = {label.name.lower() for label in shown.labels(issue)}
-        moved = store.issues.put(
+        moved = store.issues.add(
             replace(
                 issue,
-                id=store.next_id(),
                 repo=new.id,
                 number=new.last_number,
                 assignees=(),
@@ -105,12 +103,11 @@ def transfer_issue(
             "old_issue": shown.issue(old, issue),
             "old_repository": shown.repository(old),
         }
+        where = {"repo": new.id, "issue": moved.id, "number": moved.number}
         for comment in store.comments.of(issue.id):
-            store.comments.put(
-                replace(comment, repo=new.id, issue=moved.id, number=moved.number)
-            )
+            store.comments.change(comment, **where)
         for reaction in store.reactions.of(issue.id):
-            store.reactions.put(replace(reaction, subject=moved.id))
+            store.reactions.change(reaction, subject=moved.id)
         _leave(service, issue, moved.id)
         service.events.tell(new, actor, "opened", moved, changes=was)
     return moved

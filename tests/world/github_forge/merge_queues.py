@@ -9,9 +9,8 @@ from typing import Any, Final, Literal
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
-    IssueEvent,
+    Owned,
     Pull,
-    Record,
     Repository,
     User,
 )
@@ -30,15 +29,12 @@ from tests.world.github_forge.rules.rule_bindings import (
     without_queue,
 )
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
-from tests.world.github_forge.rules.rule_types import (
-    RequiredStatusChecks,
-)
+from tests.world.github_forge.rules.rule_types import RequiredStatusChecks
 
 
-class QueueEntry(Record, frozen=True, kw_only=True):
+class QueueEntry(Owned, frozen=True, kw_only=True):
     """A pull request in the merge queue of its base; its id is the order of coming."""
 
-    repo: int
     base: str
     pull: int
     number: int
@@ -62,20 +58,6 @@ class QueueEntry(Record, frozen=True, kw_only=True):
 
 ADDED: Final = "added_to_merge_queue"
 REMOVED: Final = "removed_from_merge_queue"
-
-
-def note(service: Service, pull: Pull, actor: User, event: str) -> None:
-    """Note that a pull request came into its queue, or left it."""
-    store = service.forge.store
-    store.issue_events.put(
-        IssueEvent(
-            id=store.next_id(),
-            issue=pull.id,
-            actor=actor.id,
-            event=event,
-            created_at=service.forge.now(),
-        )
-    )
 
 
 def check_queued(service: Service, repo: Repository, user: User, pull: Pull) -> None:
@@ -124,8 +106,7 @@ class MergeGroups:
 
     def line(self, repo: Repository, base: str) -> list[QueueEntry]:
         """Return the entries of a branch's queue, first the one that is next."""
-        found = [one for one in self._entries.of(repo.id) if one.base == base]
-        return sorted(found, key=lambda one: one.id)
+        return [one for one in self._entries.of(repo.id) if one.base == base]
 
     def advance(self, repo: Repository, base: str) -> None:
         """Do all that can be done now; safe to call at any time."""
@@ -145,7 +126,7 @@ class MergeGroups:
             self._entries.remove(entry)
             if pull is not None:
                 actor = user or self.actor()
-                note(self._service, pull, actor, REMOVED)
+                self._forge.note(pull.id, actor, REMOVED)
                 events = self._service.events
                 events.tell(repo, actor, "dequeued", pull, reason=why)
 
@@ -197,15 +178,10 @@ class MergeGroups:
             return
         with self._store.change():
             self._drop(repo, entry)
-            entry = self._entries.put(
-                replace(
-                    entry,
-                    group_base=onto,
-                    group_sha=made,
-                )
-            )
+            entry = self._entries.change(entry, group_base=onto, group_sha=made)
             self._forge.bare(repo).move(entry.group_ref, made)
-            self._settle(repo, Move(entry.group_ref, None, made))
+            move = Move(entry.group_ref, None, made)
+            self._service.settle(repo, self.actor(), [move])
 
     def _drop(self, repo: Repository, entry: QueueEntry) -> None:
         """Delete the branch of a group, if there is one; only inside `Store.change`."""
@@ -214,7 +190,8 @@ class MergeGroups:
         bare = self._forge.bare(repo)
         if bare.ref(entry.group_ref) is not None:
             bare.move(entry.group_ref, None)
-            self._settle(repo, Move(entry.group_ref, entry.group_sha, None))
+            move = Move(entry.group_ref, entry.group_sha, None)
+            self._service.settle(repo, self.actor(), [move])
 
     # --- what CI says -------------------------------------------------------------
 
@@ -260,13 +237,6 @@ class MergeGroups:
             for entry in ready:
                 self.remove(repo, entry, "MERGE")
 
-    def _settle(self, repo: Repository, move: Move) -> None:
-        self._service.settle(repo, self.actor(), [move])
-
-
-LOOK_S = 5.0
-"""How often a queue is looked at in which nothing happens: times may have run out."""
-
 
 class MergeQueues:
     def __init__(self, service: Service) -> None:
@@ -275,6 +245,7 @@ class MergeQueues:
         self._entries = Table(service.forge.store, QueueEntry, lambda one: one.repo)
         self._groups = MergeGroups(service, self._entries)
         self._happened = asyncio.Event()
+        self._happened.set()
         service.events.heard_by.append(self._hear)
         service.spawn(self._run(), "merge queues")
 
@@ -284,13 +255,8 @@ class MergeQueues:
         return found[0] if found else None
 
     async def enqueue(
-        self,
-        repo: Repository,
-        pull: Pull,
-        user: User,
-        *,
-        head: str | None = None,
-    ) -> QueueEntry:
+        self, repo: Repository, pull: Pull, user: User, head: str | None
+    ) -> None:
         """Put a pull request into the queue of its base.
 
         Raises `Refused`: 422: it is not ready, is in already, or has another head.
@@ -310,11 +276,9 @@ class MergeQueues:
             except Refused as refused:
                 # https://github.com/github/app/issues/93
                 raise Refused(422, f"Pull request {refused.message}") from None
-            store = self._service.forge.store
-            with store.change():
-                entry = self._entries.put(
+            with self._service.forge.store.change():
+                self._entries.add(
                     QueueEntry(
-                        id=store.next_id(),
                         repo=repo.id,
                         base=pull.base,
                         pull=pull.id,
@@ -323,10 +287,9 @@ class MergeQueues:
                         enqueuer=user.id,
                     )
                 )
-                note(self._service, pull, user, ADDED)
+                self._service.forge.note(pull.id, user, ADDED)
                 self._service.events.tell(repo, user, "enqueued", pull)
         self._happened.set()
-        return entry
 
     async def dequeue(self, repo: Repository, entry: QueueEntry, user: User) -> None:
         """Take a pull request out of its queue, as a person wants it."""
@@ -339,11 +302,7 @@ class MergeQueues:
 
     async def _run(self) -> None:
         while True:
-            try:
-                async with asyncio.timeout(LOOK_S):
-                    await self._happened.wait()
-            except TimeoutError:
-                pass
+            await self._happened.wait()
             self._happened.clear()
             for repo_id, base in {(one.repo, one.base) for one in self._entries.all()}:
                 repo = self._service.forge.store.repositories.get(repo_id)

@@ -12,17 +12,16 @@ https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 from typing import Any, Final, Literal
 
 import pygit2
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Refused, fault
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of
 from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments
-from tests.world.github_forge.rest_issues import written_before
+from tests.world.github_forge.rest_issues import Text, rewritten
 from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_bindings import binding, mover
@@ -88,17 +87,15 @@ async def create_review(call: Call) -> Answer:
 
 def _submitted(call: Call, pull: Pull, state: str, body: str) -> Review:
     """Make a review; only inside `Store.change`."""
-    review = said_in(call.store).reviews.put(
-        Review(
-            id=call.store.next_id(),
-            pull=pull.id,
-            user=call.user.id,
-            body=body,
-            state=state,
-            commit=pull.head_sha,
-            submitted_at=call.service.forge.now(),
-        )
+    review = Review(
+        pull=pull.id,
+        user=call.user.id,
+        body=body,
+        state=state,
+        commit=pull.head_sha,
+        submitted_at=call.service.forge.now(),
     )
+    review = said_in(call.store).reviews.add(review)
     _tell(call, "submitted", pull, review)
     return review
 
@@ -120,7 +117,7 @@ async def dismiss_review(call: Call) -> Answer:
     reviews = said_in(call.store).reviews
     with call.store.change():
         review = found(reviews.get(call.number("review")))
-        review = reviews.put(replace(review, state="DISMISSED"))
+        review = reviews.change(review, state="DISMISSED")
         call.service.forge.note(pull.id, call.user, "review_dismissed")
         _tell(call, "dismissed", pull, review)
     return Answer(face_of(call, review, pull.number))
@@ -133,16 +130,6 @@ async def reply(call: Call) -> Answer:
         said = review_comments.reply_to(call, pull, review, asked.body)
         review_comments.tell(call, pull, said)
     return Answer(review_comments.face_of(call, said, pull.number), status=201)
-
-
-_REPLIES = REVIEWS.removesuffix("reviews") + r"comments/{comment:\d+}/replies"
-_ONE = REVIEWS + r"/{review:\d+}"
-REVIEW_ROUTES = (
-    Route("GET", REVIEWS, list_reviews),
-    Route("POST", REVIEWS, create_review),
-    Route("PUT", _ONE + "/dismissals", dismiss_review, "write"),
-    Route("POST", _REPLIES, reply),
-)
 
 
 def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:
@@ -165,35 +152,31 @@ def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:
     return "APPROVED" if states.count("APPROVED") >= needed else "REVIEW_REQUIRED"
 
 
-class PullChange(Body):
+class PullChange(Text):
     """The body of `PATCH pulls/{number}`; what is left out stays."""
 
-    title: str | UnsetType = UNSET
-    body: str | UnsetType | None = UNSET
-    state: Literal["open", "closed"] | UnsetType = UNSET
-    base: str | UnsetType = UNSET
+    state: Literal["open", "closed"] | None = None
+    base: str | None = None
 
 
 async def change_pull(call: Call) -> Answer:
-    asked = call.body(PullChange)
+    asked, forge = call.body(PullChange), call.service.forge
     async with call.service.lock(call.repo):
         pull = pull_of(call)
-        issue = call.service.forge.issue_of(pull)
+        issue = forge.issue_of(pull)
         if issue.author != call.user.id:
             call.need("write")
-        base = _new_base(call, pull, asked)
+        base = _new_base(call, pull, asked.base)
         with call.store.change():
-            was = _rewrite(call, pull, asked)
+            was = rewritten(call, "PullRequest", issue, asked)
             if base is not None:
-                was["base"] = {
-                    "ref": {"from": pull.base},
-                    "sha": {"from": pull.base_sha},
-                }
+                sides = {"ref": pull.base, "sha": pull.base_sha}
+                was["base"] = {key: {"from": side} for key, side in sides.items()}
+                call.store.issues.change(issue, updated_at=forge.now())
                 pull = call.store.pulls.put(base)
-                call.service.forge.note(issue.id, call.user, "base_ref_changed")
+                forge.note(issue.id, call.user, "base_ref_changed")
             if was:
-                events = call.service.events
-                events.tell(call.repo, call.user, "edited", pull, changes=was)
+                call.tell("edited", pull, changes=was)
             if asked.state == "closed" and issue.state == "open":
                 call.service.close_pull(call.repo, call.user, pull)
             elif asked.state == "open" and issue.state == "closed":
@@ -201,31 +184,14 @@ async def change_pull(call: Call) -> Answer:
     return Answer(call.renderer.full_pull(call.repo, pull))
 
 
-def _rewrite(call: Call, pull: Pull, asked: PullChange) -> dict[str, Any]:
-    """Change title and body, and return what they were where they changed."""
-    issue = call.service.forge.issue_of(pull)
-    title = issue.title if isinstance(asked.title, UnsetType) else asked.title
-    body = issue.body if isinstance(asked.body, UnsetType) else asked.body
-    titled("PullRequest", title)
-    was = written_before(issue, title, body)
-    if was or not isinstance(asked.base, UnsetType):
-        now = call.service.forge.now()
-        call.store.issues.put(replace(issue, title=title, body=body, updated_at=now))
-    return was
-
-
-def _new_base(call: Call, pull: Pull, asked: PullChange) -> Pull | None:
-    """Return the pull request with the base that is asked for; None: it stays.
-
-    Raises `Refused`: 422: it cannot have that base.
-    """
-    if isinstance(asked.base, UnsetType) or asked.base == pull.base:
+def _new_base(call: Call, pull: Pull, asked: str | None) -> Pull | None:
+    """Return the pull request with the base that is asked for; None: it stays."""
+    if asked in {None, pull.base}:
         return None
-    tip = call.bare.tip(asked.base)
+    tip = call.bare.tip(str(asked))
     if tip is None:
-        said = f"Proposed base branch '{asked.base}' was not found"
-        raise fault("PullRequest", "base", "invalid", said)
-    return replace(pull, base=asked.base, base_sha=tip)
+        raise fault("PullRequest", "base", "invalid")
+    return replace(pull, base=str(asked), base_sha=tip)
 
 
 def _reopen(call: Call, pull: Pull) -> Pull:
@@ -234,19 +200,14 @@ def _reopen(call: Call, pull: Pull) -> Pull:
         said = "A merged pull request, or one whose branch is gone, stays closed."
         raise fault("PullRequest", "state", "invalid", said)
     issue = call.service.forge.issue_of(pull)
-    pull = call.store.pulls.put(replace(pull, head_sha=tip, base_sha=base))
+    pull = call.store.pulls.change(pull, head_sha=tip, base_sha=base)
     now = call.service.forge.now()
-    call.store.issues.put(
-        replace(issue, state="open", closed_at=None, closed_by=None, updated_at=now)
+    call.store.issues.change(
+        issue, state="open", closed_at=None, closed_by=None, updated_at=now
     )
     call.service.forge.note(issue.id, call.user, "reopened")
     call.tell("reopened", pull)
     return pull
-
-
-CHANGE_ROUTES = (
-    Route("PATCH", r"/repos/{owner}/{repo}/pulls/{number:\d+}", change_pull),
-)
 
 
 class MergeAsked(Body):
@@ -326,5 +287,12 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
     rules_of.check_merge(call.repo, caller, pull, asked.merge_method)
 
 
-_MERGE = r"/repos/{owner}/{repo}/pulls/{number:\d+}/merge"
-MERGE_ROUTES = (Route("PUT", _MERGE, merge, "write"),)
+_PULL: Final = r"/repos/{owner}/{repo}/pulls/{number:\d+}"
+ROUTES = (
+    Route("PATCH", _PULL, change_pull),
+    Route("PUT", _PULL + "/merge", merge, "write"),
+    Route("GET", REVIEWS, list_reviews),
+    Route("POST", REVIEWS, create_review),
+    Route("PUT", REVIEWS + r"/{review:\d+}/dismissals", dismiss_review, "write"),
+    Route("POST", _PULL + r"/comments/{comment:\d+}/replies", reply),
+)

@@ -52,9 +52,8 @@ def add(call: Call, pull: Pull, review: Review, said: OnLine) -> LineComment:
     Raises `Refused`: 422: the line is no part of the change.
     """
     hunk = _hunk(call, pull, said)
-    return comments_of(call.store).put(
+    return comments_of(call.store).add(
         LineComment(
-            id=call.store.next_id(),
             pull=pull.id,
             review=review.id,
             user=call.user.id,
@@ -116,7 +115,6 @@ def reply_to(call: Call, pull: Pull, review: Review, body: str) -> LineComment:
         raise not_found()
     one = replace(
         found,
-        id=call.store.next_id(),
         review=review.id,
         user=call.user.id,
         body=body,
@@ -124,7 +122,7 @@ def reply_to(call: Call, pull: Pull, review: Review, body: str) -> LineComment:
         begins=found.id,
         is_resolved=False,
     )
-    return comments_of(call.store).put(one)
+    return comments_of(call.store).add(one)
 
 
 def threads_of(store: Store, pull: Pull) -> list[list[LineComment]]:
@@ -138,5 +136,4 @@ def resolve(store: Store, number: int) -> None:
     """Resolve the thread that a comment begins; safe to call twice."""
     found = comments_of(store).get(number)
     if found is not None:
-        with store.change():
-            comments_of(store).put(replace(found, is_resolved=True))
+        comments_of(store).change(found, is_resolved=True)

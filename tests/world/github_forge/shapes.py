@@ -13,6 +13,7 @@ from brat.forge.resources.forge_records import (
     CheckRun,
     Issue,
     IssueEvent,
+    Owned,
     Pull,
     Record,
     Repository,
@@ -44,10 +45,9 @@ class Review(Record, frozen=True, kw_only=True):
     submitted_at: str
 
 
-class CommitStatus(Record, frozen=True, kw_only=True):
+class CommitStatus(Owned, frozen=True, kw_only=True):
     """A commit status; the newest of a context counts."""
 
-    repo: int
     sha: str
     state: str
     context: str

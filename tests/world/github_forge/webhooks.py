@@ -10,7 +10,6 @@ from uuid import uuid4
 
 import aiohttp
 from msgspec import json
-from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
     Hook,
@@ -105,14 +104,13 @@ class KeptWebhooks(WebhookSender):
     def send(self, hook: Hook, kind: Kind, payload: dict[str, Any]) -> None:
         """Send a payload to a hook soon; only inside `Store.change`."""
         new = Delivery(
-            id=self._store.next_id(),
             hook=hook.id,
             guid=str(uuid4()),
             event=kind[0],
             action=kind[1],
             created_at=self._context.forge.now(),
         )
-        deliveries_in(self._store).put(new)
+        new = deliveries_in(self._store).add(new)
         self._under_way.put_nowait((hook, new, json.encode(payload)))
 
     async def _carry(self) -> None:
@@ -132,9 +130,8 @@ class KeptWebhooks(WebhookSender):
         with suppress(TimeoutError, aiohttp.ClientError):
             async with session.post(hook.url, data=body, headers=headers) as answer:
                 code = answer.status
-        with self._store.change():
-            ended = replace(delivery, pending=False, status_code=code)
-            deliveries_in(self._store).put(ended)
+        known = deliveries_in(self._store)
+        known.change(delivery, pending=False, status_code=code)
 
 
 def kept_webhooks(service: Service) -> KeptWebhooks:

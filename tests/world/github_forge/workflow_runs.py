@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from aiohttp import web
 from msgspec import json
-from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
     ACTIONS_APP,
@@ -208,9 +207,8 @@ class EveryFile(SessionFiles):
         if run.path in OWN_WORKFLOWS and not run.inputs.get("ci"):
             return
         events, store = self._service.events, self._service.forge.store
-        check = store.check_runs.put(
+        check = store.check_runs.add(
             CheckRun(
-                id=store.next_id(),
                 repo=repo.id,
                 head_sha=run.head_sha,
                 name=run.path.rpartition("/")[2].rpartition(".")[0],
@@ -225,13 +223,11 @@ class EveryFile(SessionFiles):
         events, store = self._service.events, self._service.forge.store
         for check in store.check_runs.of((repo.id, run.head_sha)):
             if check.external_id == str(run.id) and check.app == ACTIONS_APP:
-                ended = store.check_runs.put(
-                    replace(
-                        check,
-                        status="completed",
-                        conclusion=run.conclusion,
-                        completed_at=run.updated_at,
-                    )
+                ended = store.check_runs.change(
+                    check,
+                    status="completed",
+                    conclusion=run.conclusion,
+                    completed_at=run.updated_at,
                 )
                 events.tell(repo, actor, "completed", ended)
 
