@@ -35,7 +35,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "administration=write": (
         "PUT /actions/permissions/workflow",
-        "POST /rulesets",
         "PUT /environments/{environment_name}",
         "DELETE /environments/{environment_name}",
         "POST /environments/{environment_name}/deployment-branch-policies",

@@ -5,7 +5,7 @@ https://docs.github.com/graphql/reference/objects
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from brat.forge.resources.forge_records import (
     Comment,
@@ -150,20 +150,17 @@ def _unknown(node: str) -> Failed:
     return Failed("NOT_FOUND", said)
 
 
-HEADS: Final = "refs/heads/"
-
-
 def ref(viewer: Viewer, repo: Repository, name: str) -> dict[str, Any] | None:
     """Return a ref by its full name, with a branch's own protection as it binds."""
     forge = viewer.service.forge
     if forge.bare(repo).ref(name) is None:
         return None
-    kept = protection_of(forge, repo, name.removeprefix(HEADS))
-    if kept is None or not name.startswith(HEADS):
+    kept = protection_of(forge, repo, name)
+    if kept is None:
         return {"ref_update_rule": None}
     others = ("code_owner_reviews", "conversation_resolution", "linear_history")
     rule = {
-        "required_approving_review_count": kept.approvals,
+        "required_approving_review_count": 0,
         "required_status_check_contexts": kept.contexts,
         **{f"requires_{each}": False for each in (*others, "signatures")},
         "viewer_can_push": forge.may(repo, viewer.caller.user, "write"),

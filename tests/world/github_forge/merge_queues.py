@@ -20,16 +20,18 @@ from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge import rest_pulls
-from tests.world.github_forge.rules.push_judge import checks_of, opinion_of
 from tests.world.github_forge.rules.push_rules import check_state
 from tests.world.github_forge.rules.rule_bindings import (
-    mover,
-    protection_of,
-    rulesets_on,
+    HEADS,
+    binding,
+    parameters,
     without_queue,
 )
-from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
-from tests.world.github_forge.rules.rule_types import RequiredStatusChecks
+from tests.world.github_forge.rules.rule_enforcement import (
+    RuleEnforcement,
+    checks_of,
+    opinion_of,
+)
 
 
 class QueueEntry(Owned, frozen=True, kw_only=True):
@@ -67,15 +69,13 @@ def check_queued(service: Service, repo: Repository, user: User, pull: Pull) -> 
 
     Raises `Refused`: 422.
     """
-    who = mover(service.forge, repo, user)
-    held, queue = without_queue(RuleEnforcement(service).held(repo, who, pull))
-    if queue is None:
+    rules = RuleEnforcement(service)
+    held, queued = without_queue(rules.held(repo, user, pull))
+    if not queued:
         raise Refused(422, f"The branch {pull.base} has no merge queue")
-    change = RuleEnforcement(service).merge_of(repo, pull, ("merge", who))
-    opinion = opinion_of(held, change.brought_up_to_date())
-    every = (*opinion.of_protection, *opinion.of_rulesets)
-    if every:
-        raise Refused(422, " ".join(each.text for each in every))
+    change = rules.merge_of(repo, pull, "merge", user)
+    if said := opinion_of(held, change.brought_up_to_date()).sentences:
+        raise Refused(422, " ".join(said))
 
 
 ACTOR: Final = "github-merge-queue[bot]"
@@ -210,15 +210,11 @@ class MergeGroups:
 
     def _states(self, repo: Repository, entry: QueueEntry) -> set[str]:
         checks = checks_of(self._forge, repo, entry.group_sha)
-        kept = protection_of(self._forge, repo, entry.base)
-        rules = list(kept.rules()) if kept is not None else []
-        for one in rulesets_on(self._forge, repo, f"refs/heads/{entry.base}"):
-            rules += one.rules
+        held = binding(self._forge, repo, HEADS + entry.base, self.actor())
         return {
             check_state(check, checks)
-            for rule in rules
-            if isinstance(rule, RequiredStatusChecks)
-            for check in rule.parameters.required_status_checks
+            for asked in parameters(held, "required_status_checks")
+            for check in asked["required_status_checks"]
         }
 
     # --- landing ------------------------------------------------------------------

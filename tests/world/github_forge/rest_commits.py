@@ -9,7 +9,6 @@ from base64 import encodebytes
 
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
-from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 
@@ -32,7 +31,6 @@ ROUTES = (Route("GET", _REPO + "/contents/{path:.+}", get_content),)
 
 class RefChange(Body):
     sha: str
-    force: bool = False
 
 
 def _shown(call: Call, name: str, sha: str) -> dict[str, object]:
@@ -41,8 +39,7 @@ def _shown(call: Call, name: str, sha: str) -> dict[str, object]:
 
 def _moved(call: Call, name: str, before: str | None, after: str | None) -> None:
     move = Move(name, before, after)
-    caller = Caller(call.user, call.token)
-    RuleEnforcement(call.service).check_move(call.repo, caller, move)
+    RuleEnforcement(call.service).check_move(call.repo, call.user, move)
     call.bare.move(name, after)
     call.service.settle(call.repo, call.user, [move])
 
@@ -60,7 +57,7 @@ async def change_ref(call: Call) -> Answer:
             raise Refused(422, "Reference does not exist")
         if call.bare.kind(asked.sha) is None:
             raise Refused(422, "Object does not exist")
-        if not asked.force and not call.bare.reaches(asked.sha, before):
+        if not call.bare.reaches(asked.sha, before):
             raise Refused(422, "Update is not a fast forward")
         if before != asked.sha:
             _moved(call, name, before, asked.sha)

@@ -18,13 +18,12 @@ from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of
 from brat.forge.rest.rest_pulls import REVIEWS
-from brat.forge.storage.forge_state import Caller, Forge
+from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments
 from tests.world.github_forge.rest_issues import Text, rewritten
 from tests.world.github_forge.review_comments import OnLine
-from tests.world.github_forge.rules import rule_types as rules
-from tests.world.github_forge.rules.rule_bindings import binding, mover
+from tests.world.github_forge.rules.rule_bindings import HEADS, binding, parameters
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement, verdicts
 from tests.world.github_forge.shapes import (
     MergeMethod,
@@ -136,14 +135,9 @@ def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:
     """Return GitHub's word; None: no review is asked for."""
     author = forge.store.users.get(forge.issue_of(pull).author)
     assert author is not None
-    who = mover(forge, repo, author)
-    asked = [
-        rule.parameters
-        for one in binding(forge, repo, f"refs/heads/{pull.base}", who)
-        for rule in one.rules
-        if isinstance(rule, rules.PullRequest)
-    ]
-    needed = max((each.required_approving_review_count for each in asked), default=0)
+    held = binding(forge, repo, HEADS + pull.base, author)
+    asked = parameters(held, "pull_request")
+    needed = max((each["required_approving_review_count"] for each in asked), default=0)
     if not needed:
         return None
     states = verdicts(forge, repo, pull)
@@ -283,8 +277,8 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
         raise Refused(405, "Pull Request is not mergeable")
     if asked.sha is not None and asked.sha != pull.head_sha:
         raise Refused(409, "Head branch was modified. Review and try the merge again.")
-    caller, rules_of = Caller(call.user, call.token), RuleEnforcement(call.service)
-    rules_of.check_merge(call.repo, caller, pull, asked.merge_method)
+    enforcement = RuleEnforcement(call.service)
+    enforcement.check_merge(call.repo, call.user, pull, asked.merge_method)
 
 
 _PULL: Final = r"/repos/{owner}/{repo}/pulls/{number:\d+}"

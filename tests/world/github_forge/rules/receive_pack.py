@@ -23,7 +23,6 @@ from brat.forge.rest.git_http import FLUSH, whole_body
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
-from tests.world.github_forge.rules import refusal_words as words
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 
 _NOTHING: Final = "0" * 40
@@ -96,14 +95,14 @@ async def receive_pack(
     """
     head, bare = await read_head(content), service.forge.bare(repo)
     moves = [Move(ref, bare.ref(ref), after) for ref, after in head.wanted.items()]
-    verdict = RuleEnforcement(service).judge_push(repo, caller, moves)
-    if not verdict.refused:
+    refused, said = RuleEnforcement(service).judge_push(repo, caller.user, moves)
+    if not refused:
         whole = cast("StreamReader", Replayed(head, content))
         return await git_http.receive_pack(service, caller, repo, whole)
     async for _ in content.iter_any():
         pass  # git listens once it has sent all of it
-    whys = {ref: verdict.refused.get(ref, words.ATOMIC) for ref in head.wanted}
+    whys = {ref: refused.get(ref, "atomic push failure") for ref in head.wanted}
     lines = [b"unpack ok\n", *(f"ng {r} {why}\n".encode() for r, why in whys.items())]
     report = b"".join(map(_packet, lines)) + FLUSH
-    told = _banded(_BAND_WORDS, verdict.said.encode())
+    told = _banded(_BAND_WORDS, said.encode())
     return told + _banded(_BAND_DATA, report) + FLUSH
