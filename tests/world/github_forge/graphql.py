@@ -21,22 +21,23 @@ from graphql import (
     graphql,
 )
 from msgspec import DecodeError, Struct, json
-from msgspec.structs import replace
 
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.rest_call import authenticate
+from brat.forge.rest.rest_call import authenticate, found
 from brat.forge.service.running_forge import Service
+from brat.forge.storage.record_store import Store
 from tests.world.github_forge import graphql_nodes
 from tests.world.github_forge.graphql_git import (
     Failed,
     TextEdits,
     Viewer,
+    number_of,
 )
 from tests.world.github_forge.graphql_nodes import Node
 from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
 from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.review_comments import resolve, threads_of
-from tests.world.github_forge.shapes import node_id
+from tests.world.github_forge.shapes import said_in
 
 Asked = dict[str, Any]
 
@@ -44,6 +45,10 @@ Asked = dict[str, Any]
 @dataclass(frozen=True)
 class Root:
     _viewer: Viewer
+
+    @property
+    def _store(self) -> Store:
+        return self._viewer.service.forge.store
 
     # --- queries ------------------------------------------------------------------
 
@@ -53,18 +58,19 @@ class Root:
 
     def node(self, node: str) -> Node:
         """Return the comment or review that has a global id."""
-        viewer = self._viewer
+        viewer, store = self._viewer, self._store
         try:
-            number, kind = viewer.comment_node(node).id, "IssueComment"
+            number, kind = viewer.node(store.comments, node)[1].id, "IssueComment"
         except Failed:
-            number, kind = viewer.review_node(node).id, "PullRequestReview"
+            reviews = said_in(store).reviews
+            number, kind = viewer.node(reviews, node)[1].id, "PullRequestReview"
         return graphql_nodes.text(viewer, number, kind, node)
 
     # --- mutations ----------------------------------------------------------------
 
     def delete_issue(self, asked: Asked) -> Asked:
         viewer = self._viewer
-        repo, issue = viewer.issue_node(asked["issue_id"])
+        repo, issue = viewer.node(self._store.issues, asked["issue_id"])
         viewer.need(repo, "admin", "issues", "administration")
         delete_issue(viewer.service, viewer.caller.user, issue)
         return _DONE
@@ -72,8 +78,9 @@ class Root:
     def transfer_issue(self, asked: Asked) -> Asked:
         """Move an issue to another repository."""
         viewer = self._viewer
-        repo, issue = viewer.issue_node(asked["issue_id"])
-        target = viewer.repository_node(asked["repository_id"])
+        repo, issue = viewer.node(self._store.issues, asked["issue_id"])
+        named = self._store.repositories.get(number_of(asked["repository_id"]))
+        target = viewer.repository(found(named).full_name)
         for each in (repo, target):
             viewer.need(each, "write", "issues")
         transfer_issue(viewer.service, viewer.caller.user, issue, target)
@@ -82,7 +89,7 @@ class Root:
     async def enqueue_pull_request(self, asked: Asked) -> Asked:
         """Put a pull request into the queue of its base."""
         viewer = self._viewer
-        repo, pull = viewer.pull_node(asked["pull_request_id"])
+        repo, pull = viewer.node(self._store.pulls, asked["pull_request_id"])
         viewer.need(repo, "write", "contents", "pull_requests")
         head = asked.get("expected_head_oid")
         await viewer.queues.enqueue(repo, pull, viewer.caller.user, head)
@@ -90,7 +97,7 @@ class Root:
 
     async def dequeue_pull_request(self, asked: Asked) -> Asked:
         viewer = self._viewer
-        repo, pull = viewer.pull_node(asked["id"])
+        repo, pull = viewer.node(self._store.pulls, asked["id"])
         viewer.need(repo, "write", "contents", "pull_requests")
         entry = viewer.queues.entry(pull)
         if entry is None:
@@ -107,23 +114,20 @@ class Root:
     def _turned(self, asked: Asked, action: str) -> Asked:
         viewer = self._viewer
         service, user = viewer.service, viewer.caller.user
-        repo, pull = viewer.pull_node(asked["pull_request_id"])
+        repo, pull = viewer.node(self._store.pulls, asked["pull_request_id"])
         viewer.need(repo, "write", "pull_requests")
-        with service.forge.store.change():
-            drafted = replace(pull, draft=action == "converted_to_draft")
-            service.events.tell(
-                repo, user, action, service.forge.store.pulls.put(drafted)
-            )
+        drafted = self._store.pulls.change(pull, draft=action == "converted_to_draft")
+        with self._store.change():
+            service.events.tell(repo, user, action, drafted)
         return _DONE
 
     def resolve_review_thread(self, asked: Asked) -> Asked:
         """Resolve a thread; safe to call twice."""
-        viewer = self._viewer
-        store = viewer.service.forge.store
+        viewer, store = self._viewer, self._store
         for pull in store.pulls.all():
             for said in threads_of(store, pull):
                 if graphql_nodes.thread_id(said) == asked["thread_id"]:
-                    repo, _ = viewer.pull_node(node_id("PullRequest", pull.id))
+                    repo, _ = viewer.node(store.pulls, str(pull.id))
                     viewer.need(repo, "write", "pull_requests", "contents")
                     resolve(store, said[0].id)
                     return _DONE

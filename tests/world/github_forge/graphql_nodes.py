@@ -118,7 +118,7 @@ def repository(viewer: Viewer, repo: Repository) -> Node:
         raise Failed("NOT_FOUND", said)
 
     def issue(number: int) -> Node:
-        return {"last_edited_at": viewer.edits.last(numbered(number, "Issue").id)}
+        return {"last_edited_at": viewer.edits.last.get(numbered(number, "Issue").id)}
 
     def pull_request(number: int) -> Node:
         found = numbered(number, "PullRequest")

@@ -41,12 +41,7 @@ from brat.forge.storage.record_store import Store, Table
 from tests.world.github_forge.apps import App, Apps, Installation
 from tests.world.github_forge.endpoint_permissions import needed, read
 from tests.world.github_forge.per_store import per_store
-from tests.world.github_forge.webhooks import (
-    Delivery,
-    deliveries_in,
-    listed,
-    shown_config,
-)
+from tests.world.github_forge.webhooks import deliveries_in
 
 
 def app_view(call: Call, one: App) -> dict[str, Any]:
@@ -268,28 +263,21 @@ async def revoke_token(call: Call) -> Answer:
     return Answer(status=204)
 
 
-# --- deliveries -----------------------------------------------------------------------
+async def get_hook_config(call: Call) -> Answer:
+    """Show where the deliveries of an App's webhook go; the secret is never shown."""
+    known = call.store.hooks.of(_app(call).id)
+    url = {"url": known[0].url} if known else {}
+    return Answer({**url, "content_type": "json", "insecure_ssl": "0"})
 
 
-def _deliveries(call: Call) -> list[Delivery]:
-    """Return all that the App's webhook was sent and that ended, newest first."""
+async def list_deliveries(call: Call) -> Answer:
     known = [
         delivery
         for hook in call.store.hooks.of(_app(call).id)
         for delivery in deliveries_in(call.store).of(hook.id)
         if not delivery.pending
     ]
-    return sorted(known, key=lambda one: -one.id)
-
-
-async def get_hook_config(call: Call) -> Answer:
-    known = call.store.hooks.of(_app(call).id)
-    none = {"content_type": "json", "insecure_ssl": "0"}
-    return Answer(shown_config(known[0]) if known else none)
-
-
-async def list_deliveries(call: Call) -> Answer:
-    return listed(call, _deliveries(call))
+    return call.page(known[::-1], lambda one: fields(one, "id status_code"))
 
 
 ROUTES = (

@@ -59,7 +59,9 @@ def rewritten(call: Call, kind: str, issue: Issue, asked: Text) -> dict[str, Any
     return {key: {"from": old} for key, old in was.items()}
 
 
-class AnEdit(Text, rest_issues.IssueChange):
+class AnEdit(Text):
+    state: str | None = None
+    state_reason: str | None = None
     assignees: tuple[str, ...] | None = None
 
 

@@ -87,6 +87,7 @@ async def create_review(call: Call) -> Answer:
 def _submitted(call: Call, pull: Pull, state: str, body: str) -> Review:
     """Make a review; only inside `Store.change`."""
     review = Review(
+        repo=call.repo.id,
         pull=pull.id,
         user=call.user.id,
         body=body,

@@ -15,7 +15,6 @@ from brat.forge.resources.forge_records import (
     IssueEvent,
     Owned,
     Pull,
-    Record,
     Repository,
     Run,
     User,
@@ -34,7 +33,7 @@ def node_id(kind: str, number: int | str) -> str:
     return f"{kind}:{number}"
 
 
-class Review(Record, frozen=True, kw_only=True):
+class Review(Owned, frozen=True, kw_only=True):
     """A review; `state` as GitHub writes it: APPROVED, ..."""
 
     pull: int
