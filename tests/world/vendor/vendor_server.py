@@ -236,11 +236,8 @@ async def _sent(
 
 
 @asynccontextmanager
-async def serving(script: Script, port: int, note: Note) -> AsyncIterator[str]:
-    """Play a script on loopback and give the address; `port` 0 takes a free one.
-
-    Raises `OSError`: the port is taken.
-    """
+async def serving(script: Script, note: Note) -> AsyncIterator[str]:
+    """Play a script on loopback and give the address."""
     app = web.Application(client_max_size=BODY_BYTES)
     app.add_routes(Vendor(script, note).routes())
     runner = web.AppRunner(
@@ -248,7 +245,7 @@ async def serving(script: Script, port: int, note: Note) -> AsyncIterator[str]:
     )
     await runner.setup()
     try:
-        site = web.TCPSite(runner, HOST, port)
+        site = web.TCPSite(runner, HOST, 0)
         await site.start()
         host, bound, *_ = runner.addresses[0]
         yield f"http://{host}:{bound}"
