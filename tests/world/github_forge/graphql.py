@@ -70,20 +70,20 @@ class Root:
 
     def delete_issue(self, asked: Asked) -> Asked:
         viewer = self._viewer
-        repo, issue = viewer.node(self._store.issues, asked["issue_id"])
-        viewer.need(repo, "admin", "issues", "administration")
-        delete_issue(viewer.service, viewer.caller.user, issue)
+        gone = viewer.node(self._store.issues, asked["issue_id"])
+        viewer.need(gone[0], "admin", "issues", "administration")
+        delete_issue(viewer.service, viewer.caller.user, gone)
         return _DONE
 
     def transfer_issue(self, asked: Asked) -> Asked:
         """Move an issue to another repository."""
         viewer = self._viewer
-        repo, issue = viewer.node(self._store.issues, asked["issue_id"])
+        gone = viewer.node(self._store.issues, asked["issue_id"])
         named = self._store.repositories.get(number_of(asked["repository_id"]))
         target = viewer.repository(found(named).full_name)
-        for each in (repo, target):
+        for each in (gone[0], target):
             viewer.need(each, "write", "issues")
-        transfer_issue(viewer.service, viewer.caller.user, issue, target)
+        transfer_issue(viewer.service, viewer.caller.user, gone, target)
         return _DONE
 
     async def enqueue_pull_request(self, asked: Asked) -> Asked:

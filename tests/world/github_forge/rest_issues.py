@@ -132,8 +132,6 @@ async def delete_comment(call: Call) -> Answer:
     with call.store.change():
         call.store.issues.change(issue, comments=issue.comments - 1)
         call.tell("deleted", comment)
-        for reaction in call.store.reactions.of(comment.id):
-            call.store.reactions.remove(reaction)
         call.store.comments.remove(comment)
     return Answer(status=204)
 

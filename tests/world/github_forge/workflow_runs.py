@@ -43,7 +43,8 @@ from brat.forge.service.run_processes import (
 )
 from brat.forge.service.running_forge import Service
 
-_KEY: Final = "uploads.key"
+_KEY: Final = os.urandom(32)
+"""Of the tokens for uploads."""
 
 
 class SessionFiles(WorkflowFiles):
@@ -92,11 +93,7 @@ class SessionFiles(WorkflowFiles):
         return inputs
 
     def _secret(self, run: Run) -> str:
-        """Return the same for a run as long as the forge's folder is there."""
-        key = self.forge.folder / _KEY
-        if not key.exists():
-            key.write_bytes(os.urandom(32))
-        return hmac.digest(key.read_bytes(), str(run.id).encode(), "sha256").hex()
+        return hmac.digest(_KEY, str(run.id).encode(), "sha256").hex()
 
     async def put(self, request: web.Request) -> web.Response:
         """Take a zip from another starter, which shows the run's own token."""
@@ -127,9 +124,7 @@ _KNOWN: Final = {
 }
 _LOOP_MAY: Final[Permissions] = tuple(
     (name, "write")
-    for name in (
-        *("actions", "checks", "contents", "issues", "pull_requests", "statuses"),
-    )
+    for name in ["actions", "checks", "contents", "issues", "pull_requests", "statuses"]
 )
 _TASK_MAY: Final[Permissions] = (("actions", "write"), ("contents", "read"))
 """The permissions of the two jobs of a task's or CI's run: they share one token."""
