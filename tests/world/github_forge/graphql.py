@@ -27,16 +27,15 @@ from brat.forge.rest.rest_call import authenticate, found
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.record_store import Store
 from tests.world.github_forge import graphql_nodes
-from tests.world.github_forge.graphql_git import (
-    Failed,
+from tests.world.github_forge.graphql_nodes import (
+    Node,
     TextEdits,
     Viewer,
     number_of,
 )
-from tests.world.github_forge.graphql_nodes import Node
 from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
 from tests.world.github_forge.merge_queues import MergeQueues
-from tests.world.github_forge.review_comments import resolve, threads_of
+from tests.world.github_forge.review_comments import comments_of
 from tests.world.github_forge.shapes import said_in
 
 Asked = dict[str, Any]
@@ -61,7 +60,7 @@ class Root:
         viewer, store = self._viewer, self._store
         try:
             number, kind = viewer.node(store.comments, node)[1].id, "IssueComment"
-        except Failed:
+        except Refused:
             reviews = said_in(store).reviews
             number, kind = viewer.node(reviews, node)[1].id, "PullRequestReview"
         return graphql_nodes.text(viewer, number, kind, node)
@@ -101,7 +100,7 @@ class Root:
         viewer.need(repo, "write", "contents", "pull_requests")
         entry = viewer.queues.entry(pull)
         if entry is None:
-            raise Failed("UNPROCESSABLE", "Pull request is not in the queue")
+            raise Refused(422, "Pull request is not in the queue")
         await viewer.queues.dequeue(repo, entry, viewer.caller.user)
         return _DONE
 
@@ -123,15 +122,11 @@ class Root:
 
     def resolve_review_thread(self, asked: Asked) -> Asked:
         """Resolve a thread; safe to call twice."""
-        viewer, store = self._viewer, self._store
-        for pull in store.pulls.all():
-            for said in threads_of(store, pull):
-                if graphql_nodes.thread_id(said) == asked["thread_id"]:
-                    repo, _ = viewer.node(store.pulls, str(pull.id))
-                    viewer.need(repo, "write", "pull_requests", "contents")
-                    resolve(store, said[0].id)
-                    return _DONE
-        raise Failed("NOT_FOUND", "Could not resolve to a node with that global id.")
+        viewer, known = self._viewer, comments_of(self._store)
+        repo, said = viewer.node(known, asked["thread_id"])
+        viewer.need(repo, "write", "pull_requests", "contents")
+        known.change(said, is_resolved=True)
+        return _DONE
 
 
 _DONE: Final[Asked] = {"client_mutation_id": None}
@@ -202,10 +197,12 @@ def _resolve(source: object, info: GraphQLResolveInfo[None], **given: object) ->
     return found(**given) if callable(found) else found
 
 
+_KINDS: Final = {403: "FORBIDDEN", 404: "NOT_FOUND"}
+
+
 def _fault(error: GraphQLError) -> dict[str, Any]:
     shown: dict[str, Any] = dict(error.formatted)
-    if isinstance(error.original_error, Failed):
-        return {"type": error.original_error.kind, **shown}
     if isinstance(error.original_error, Refused):
-        return {"type": "UNPROCESSABLE", **shown}
+        kind = _KINDS.get(error.original_error.status, "UNPROCESSABLE")
+        return {"type": kind, **shown}
     return shown

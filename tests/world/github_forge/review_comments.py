@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import Pull, Record
+from brat.forge.resources.forge_records import Owned, Pull
 from brat.forge.resources.wire import Refused, fields, not_found
 from brat.forge.rest.rest_call import Body, Call
 from brat.forge.storage.record_store import Store, Table
@@ -17,7 +17,7 @@ from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import Review
 
 
-class LineComment(Record, frozen=True, kw_only=True):
+class LineComment(Owned, frozen=True, kw_only=True):
     """A comment on a line; the first of a thread holds whether it is resolved."""
 
     pull: int
@@ -54,6 +54,7 @@ def add(call: Call, pull: Pull, review: Review, said: OnLine) -> LineComment:
     hunk = _hunk(call, pull, said)
     return comments_of(call.store).add(
         LineComment(
+            repo=call.repo.id,
             pull=pull.id,
             review=review.id,
             user=call.user.id,
@@ -130,10 +131,3 @@ def threads_of(store: Store, pull: Pull) -> list[list[LineComment]]:
     for one in comments_of(store).of(pull.id):
         threads.setdefault(one.begins or one.id, []).append(one)
     return list(threads.values())
-
-
-def resolve(store: Store, number: int) -> None:
-    """Resolve the thread that a comment begins; safe to call twice."""
-    found = comments_of(store).get(number)
-    if found is not None:
-        comments_of(store).change(found, is_resolved=True)
