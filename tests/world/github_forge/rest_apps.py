@@ -74,44 +74,33 @@ def covers(granted: Mapping[str, str], name: str, level: str) -> bool:
     return (name, level) == ALWAYS or LEVELS.index(given) >= LEVELS.index(level)
 
 
-def check(access: Access, route: Route, repo: Repository | None) -> None:
-    """Check that a token may use a route.
-
-    Raises `Refused`: 403; it names the permissions that would do, if any would.
-    """
-    if not route.path:
-        return  # nothing is there: 404 follows
-    need = needed(route.method, route.path)
-    if need is None:
-        raise Refused(403, NOT_ACCESSIBLE)
-    needs, granted = read(need), dict(access.permissions)
-    hidden = any(name in _NEVER_PUBLIC for each in needs for name, _ in each)
-    if route.method == "GET" and repo is not None and not (repo.private or hidden):
-        return
-    if not any(all(covers(granted, *one) for one in each) for each in needs):
-        raise Refused(403, NOT_ACCESSIBLE, headers=accepted(need))
-
-
 class TokenPermissions:
     """GitHub's permissions, as the forge's `Extension` asks for them."""
 
     def check(self, call: Call, route: Route) -> None:
-        if call.token.access is not None:
-            check(call.token.access, route, call.found)
+        """Refuse with the permissions that would do, if any would."""
+        access, need = call.token.access, needed(route.method, route.path)
+        if access is None or not route.path:
+            return  # nothing is there: 404 follows
+        if need is None:
+            raise Refused(403, NOT_ACCESSIBLE)
+        needs, granted = read(need), dict(access.permissions)
+        hidden = any(name in _NEVER_PUBLIC for each in needs for name, _ in each)
+        is_public = call.found is not None and not call.found.private
+        if route.method == "GET" and is_public and not hidden:
+            return
+        if not any(all(covers(granted, *one) for one in each) for each in needs):
+            raise Refused(403, NOT_ACCESSIBLE, headers=self.accepted(route))
 
     def accepted(self, route: Route) -> dict[str, str]:
         """Return the header that names what a route needs."""
         need = needed(route.method, route.path)
-        return accepted(need) if need else {}
+        return {"X-Accepted-GitHub-Permissions": need} if need else {}
 
     def check_git(self, access: Access, level: str) -> None:
         """Check that a restricted token may fetch (`read`) or push (`write`)."""
         if not covers(dict(access.permissions), "contents", level):
             raise Refused(403, f"This token may not {level} contents.")
-
-
-def accepted(need: str) -> dict[str, str]:
-    return {"X-Accepted-GitHub-Permissions": need}
 
 
 class Asked(Body):
