@@ -12,10 +12,9 @@ https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 from typing import Any, Final, Literal
 
 import pygit2
-from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Pull, Repository, User
-from brat.forge.resources.wire import Refused, fault
+from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of
 from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.storage.forge_state import Forge
@@ -161,14 +160,14 @@ async def change_pull(call: Call) -> Answer:
         issue = forge.issue_of(pull)
         if issue.author != call.user.id:
             call.need("write")
-        base = _new_base(call, pull, asked.base)
         with call.store.change():
             was = rewritten(call, "PullRequest", issue, asked)
-            if base is not None:
+            if asked.base not in {None, pull.base}:
                 sides = {"ref": pull.base, "sha": pull.base_sha}
                 was["base"] = {key: {"from": side} for key, side in sides.items()}
                 call.store.issues.change(issue, updated_at=forge.now())
-                pull = call.store.pulls.put(base)
+                tip = found(call.bare.tip(str(asked.base)))
+                pull = call.store.pulls.change(pull, base=asked.base, base_sha=tip)
                 forge.note(issue.id, call.user, "base_ref_changed")
             if was:
                 call.tell("edited", pull, changes=was)
@@ -179,21 +178,9 @@ async def change_pull(call: Call) -> Answer:
     return Answer(call.renderer.full_pull(call.repo, pull))
 
 
-def _new_base(call: Call, pull: Pull, asked: str | None) -> Pull | None:
-    """Return the pull request with the base that is asked for; None: it stays."""
-    if asked in {None, pull.base}:
-        return None
-    tip = call.bare.tip(str(asked))
-    if tip is None:
-        raise fault("PullRequest", "base", "invalid")
-    return replace(pull, base=str(asked), base_sha=tip)
-
-
 def _reopen(call: Call, pull: Pull) -> Pull:
-    tip, base = call.bare.tip(pull.head), call.bare.tip(pull.base)
-    if pull.merged_at is not None or tip is None or base is None:
-        said = "A merged pull request, or one whose branch is gone, stays closed."
-        raise fault("PullRequest", "state", "invalid", said)
+    tip, base = (found(call.bare.tip(each)) for each in (pull.head, pull.base))
+    assert pull.merged_at is None
     issue = call.service.forge.issue_of(pull)
     pull = call.store.pulls.change(pull, head_sha=tip, base_sha=base)
     now = call.service.forge.now()
