@@ -158,16 +158,6 @@ def allow(forge: Forge, full_name: str, actions: str, *patterns: str) -> None:
     _settings(forge.store).change(known, actions=actions, patterns=patterns)
 
 
-_POLICY: Final = "/repos/{owner}/{repo}/actions/permissions"
-_URL: Final = f"{_POLICY}/workflow"
-JOB_TOKEN_ROUTES: Final = (
-    Route("GET", _POLICY, get_policy, "admin"),
-    Route("GET", f"{_POLICY}/selected-actions", get_selected, "admin"),
-    Route("GET", _URL, get_settings, "admin"),
-    Route("PUT", _URL, put_settings, "admin"),
-)
-
-
 class NewToken(Body):
     """The body of `POST access_tokens`; what is left out is not reduced."""
 
@@ -269,7 +259,12 @@ async def list_deliveries(call: Call) -> Answer:
     return call.page(known[::-1], lambda one: fields(one, "id status_code"))
 
 
+_POLICY: Final = "/repos/{owner}/{repo}/actions/permissions"
 ROUTES = (
+    Route("GET", _POLICY, get_policy, "admin"),
+    Route("GET", _POLICY + "/selected-actions", get_selected, "admin"),
+    Route("GET", _POLICY + "/workflow", get_settings, "admin"),
+    Route("PUT", _POLICY + "/workflow", put_settings, "admin"),
     Route("GET", "/app", shows(lambda c: app_view(c, _app(c))), identify=signed_by),
     Route("GET", "/apps/{app_slug}", get_public_app),
     Route("GET", "/app/installations", list_installations, identify=signed_by),

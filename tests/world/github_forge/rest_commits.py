@@ -1,6 +1,4 @@
-"""REST: commits, what they changed, the pull requests that brought them, and refs.
-
-A ref may hold slashes, so these routes stand before those of commits and branches.
+"""REST: files of commits, and refs.
 
 https://docs.github.com/en/rest/git/refs
 """
@@ -24,9 +22,6 @@ async def get_content(call: Call) -> Answer:
     blob = found(call.bare.file(sha, path))
     said = encodebytes(blob.data).decode()
     return Answer({"encoding": "base64", "path": path, "content": said})
-
-
-ROUTES = (Route("GET", _REPO + "/contents/{path:.+}", get_content),)
 
 
 class RefChange(Body):
@@ -74,9 +69,10 @@ async def delete_ref(call: Call) -> Answer:
     return Answer(status=204)
 
 
-_GIT = "/repos/{owner}/{repo}/git"
-GIT_ROUTES = (
+_GIT = _REPO + "/git"
+ROUTES = (
     Route("GET", _GIT + "/matching-refs/{ref:.+}", matching_refs),
     Route("PATCH", _GIT + "/refs/{ref:.+}", change_ref, "write"),
     Route("DELETE", _GIT + "/refs/{ref:.+}", delete_ref, "write"),
+    Route("GET", _REPO + "/contents/{path:.+}", get_content),
 )

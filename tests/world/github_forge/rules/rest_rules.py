@@ -31,12 +31,6 @@ async def list_branch_rules(call: Call) -> Answer:
     return call.page(found, lambda one: one)
 
 
-RULESET_ROUTES = (
-    Route("GET", r"/repos/{owner}/{repo}/rulesets/{id:\d+}", get_ruleset),
-    Route("GET", rest_repositories.BRANCH_RULES, list_branch_rules),
-)
-
-
 async def get_branch(call: Call) -> Answer:
     answer = await rest_repositories.get_branch(call)
     ref = HEADS + call.word("branch")
@@ -44,4 +38,8 @@ async def get_branch(call: Call) -> Answer:
     return Answer(answer.body | {"protected": bool(held)})
 
 
-PROTECTION_ROUTES = (Route("GET", rest_repositories.BRANCH, get_branch),)
+ROUTES = (
+    Route("GET", rest_repositories.BRANCH, get_branch),
+    Route("GET", r"/repos/{owner}/{repo}/rulesets/{id:\d+}", get_ruleset),
+    Route("GET", rest_repositories.BRANCH_RULES, list_branch_rules),
+)
