@@ -128,7 +128,6 @@ class AskedVariable(Body):
 class Variable(Owned, frozen=True, kw_only=True):
     name: str
     value: str
-    made_at: str
 
 
 def _variables(call: Call) -> Table[Variable]:
@@ -152,9 +151,8 @@ async def add_variable(call: Call) -> Answer:
     asked = call.body(AskedVariable)
     if _named(call, asked.name):
         raise Refused(409, "Already exists - Variable already exists")
-    name, now = asked.name.upper(), call.service.forge.now()
-    new = Variable(repo=call.repo.id, name=name, value=asked.value, made_at=now)
-    _variables(call).add(new)
+    name = asked.name.upper()
+    _variables(call).add(Variable(repo=call.repo.id, name=name, value=asked.value))
     runs[SECRET + name] = asked.value
     return Answer({}, status=201)
 
