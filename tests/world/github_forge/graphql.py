@@ -13,14 +13,11 @@ from typing import Any, Final
 from aiohttp import web
 from graphql import (
     GraphQLError,
-    GraphQLInputObjectType,
-    GraphQLObjectType,
     GraphQLResolveInfo,
-    GraphQLSchema,
     build_schema,
     graphql,
 )
-from msgspec import DecodeError, Struct, json
+from msgspec import Struct, json
 
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import authenticate, found
@@ -69,7 +66,7 @@ class Root:
 
     def delete_issue(self, asked: Asked) -> Asked:
         viewer = self._viewer
-        gone = viewer.node(self._store.issues, asked["issue_id"])
+        gone = viewer.node(self._store.issues, asked["issueId"])
         viewer.need(gone[0], "admin", "issues", "administration")
         delete_issue(viewer.service, viewer.caller.user, gone)
         return _DONE
@@ -77,8 +74,8 @@ class Root:
     def transfer_issue(self, asked: Asked) -> Asked:
         """Move an issue to another repository."""
         viewer = self._viewer
-        gone = viewer.node(self._store.issues, asked["issue_id"])
-        named = self._store.repositories.get(number_of(asked["repository_id"]))
+        gone = viewer.node(self._store.issues, asked["issueId"])
+        named = self._store.repositories.get(number_of(asked["repositoryId"]))
         target = viewer.repository(found(named).full_name)
         for each in (gone[0], target):
             viewer.need(each, "write", "issues")
@@ -88,9 +85,9 @@ class Root:
     async def enqueue_pull_request(self, asked: Asked) -> Asked:
         """Put a pull request into the queue of its base."""
         viewer = self._viewer
-        repo, pull = viewer.node(self._store.pulls, asked["pull_request_id"])
+        repo, pull = viewer.node(self._store.pulls, asked["pullRequestId"])
         viewer.need(repo, "write", "contents", "pull_requests")
-        head = asked.get("expected_head_oid")
+        head = asked.get("expectedHeadOid")
         await viewer.queues.enqueue(repo, pull, viewer.caller.user, head)
         return _DONE
 
@@ -113,7 +110,7 @@ class Root:
     def _turned(self, asked: Asked, action: str) -> Asked:
         viewer = self._viewer
         service, user = viewer.service, viewer.caller.user
-        repo, pull = viewer.node(self._store.pulls, asked["pull_request_id"])
+        repo, pull = viewer.node(self._store.pulls, asked["pullRequestId"])
         viewer.need(repo, "write", "pull_requests")
         drafted = self._store.pulls.change(pull, draft=action == "converted_to_draft")
         with self._store.change():
@@ -123,7 +120,7 @@ class Root:
     def resolve_review_thread(self, asked: Asked) -> Asked:
         """Resolve a thread; safe to call twice."""
         viewer, known = self._viewer, comments_of(self._store)
-        repo, said = viewer.node(known, asked["thread_id"])
+        repo, said = viewer.node(known, asked["threadId"])
         viewer.need(repo, "write", "pull_requests", "contents")
         known.change(said, is_resolved=True)
         return _DONE
@@ -147,7 +144,7 @@ class GraphQL:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._edits, self._queues = TextEdits(service), MergeQueues(service)
-        self._schema = _schema()
+        self._schema = build_schema(SDL.read_text())
 
     def routes(self) -> list[web.RouteDef]:
         """Return the route, below the forge's own address."""
@@ -159,9 +156,6 @@ class GraphQL:
             asked = json.decode(await request.read(), type=_Query)
         except Refused as refused:
             return web.json_response(refused.body(), status=refused.status)
-        except DecodeError:
-            said = {"message": "Problems parsing JSON"}
-            return web.json_response(said, status=400)
         viewer = Viewer(self._service, caller, self._edits, self._queues)
         done = await graphql(
             self._schema,
@@ -177,24 +171,16 @@ class GraphQL:
         return web.json_response(shown)
 
 
-def _schema() -> GraphQLSchema:
-    """Read the schema; arguments and fields of inputs get Python's names."""
-    schema = build_schema(SDL.read_text())
-    for kind in schema.type_map.values():
-        if isinstance(kind, GraphQLInputObjectType):
-            for name, part in kind.fields.items():
-                part.out_name = _HUMP.sub("_", name).lower()
-        elif isinstance(kind, GraphQLObjectType):
-            for field in kind.fields.values():
-                for name, argument in field.args.items():
-                    argument.out_name = _WORDS.get(name, _HUMP.sub("_", name).lower())
-    return schema
+def _named(word: str) -> str:
+    """Return Python's name for an argument."""
+    return _WORDS.get(word, _HUMP.sub("_", word).lower())
 
 
 def _resolve(source: object, info: GraphQLResolveInfo[None], **given: object) -> object:
     name = _HUMP.sub("_", info.field_name).lower()
     found = source.get(name) if isinstance(source, Mapping) else getattr(source, name)
-    return found(**given) if callable(found) else found
+    asked = {_named(word): value for word, value in given.items()}
+    return found(**asked) if callable(found) else found
 
 
 _KINDS: Final = {403: "FORBIDDEN", 404: "NOT_FOUND"}
