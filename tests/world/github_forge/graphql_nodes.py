@@ -146,7 +146,7 @@ def _pull(viewer: Viewer, repo: Repository, pull: Pull) -> Node:
     service = viewer.service
 
     def merge_state() -> str:
-        return dressed(service).mergeable(repo, pull)[1].upper()
+        return dressed(service).mergeable_state(repo, pull).upper()
 
     def threads(last: int) -> Node:
         found = threads_of(service.forge.store, pull)

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import pygit2
 
 from brat.forge.resources.forge_records import Pull, Repository, User
-from brat.forge.resources.wire import Refused
+from brat.forge.resources.wire import Refused, fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of
 from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.storage.forge_state import Forge
@@ -41,18 +41,12 @@ _STATES: Final = {
 }
 
 
-def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
-    renderer = call.renderer
-    page = call.site.page(call.repo.full_name, "pull", number)
+def face_of(call: Call, one: Review) -> dict[str, Any]:
     return {
-        "id": one.id,
+        **fields(one, "id body state submitted_at"),
         "node_id": node_id("PullRequestReview", one.id),
-        "user": renderer.user(renderer.who(one.user)),
-        "body": one.body,
-        "state": one.state,
-        "html_url": f"{page}#pullrequestreview-{one.id}",
+        "user": call.renderer.user(call.renderer.who(one.user)),
         "commit_id": one.commit,
-        "submitted_at": one.submitted_at,
     }
 
 
@@ -70,7 +64,7 @@ class Dismissal(Body):
 async def list_reviews(call: Call) -> Answer:
     pull = pull_of(call)
     known = said_in(call.store).reviews.of(pull.id)
-    return call.page(known, lambda one: face_of(call, one, pull.number))
+    return call.page(known, lambda one: face_of(call, one))
 
 
 async def create_review(call: Call) -> Answer:
@@ -80,7 +74,7 @@ async def create_review(call: Call) -> Answer:
         for one in asked.comments:
             said = review_comments.add(call, pull, review, one)
             review_comments.tell(call, pull, said)
-    return Answer(face_of(call, review, pull.number))
+    return Answer(face_of(call, review))
 
 
 def _submitted(call: Call, pull: Pull, state: str, body: str) -> Review:
@@ -102,7 +96,7 @@ def _submitted(call: Call, pull: Pull, state: str, body: str) -> Review:
 def _tell(call: Call, action: str, pull: Pull, review: Review) -> None:
     """Announce a review that was submitted or dismissed."""
     events, renderer = call.service.events, call.renderer
-    face = face_of(call, review, pull.number)
+    face = face_of(call, review)
     body = {
         "pull_request": renderer.pull(call.repo, pull),
         "review": face | {"state": review.state.lower()},
@@ -119,7 +113,7 @@ async def dismiss_review(call: Call) -> Answer:
         review = reviews.change(review, state="DISMISSED")
         call.service.forge.note(pull.id, call.user, "review_dismissed")
         _tell(call, "dismissed", pull, review)
-    return Answer(face_of(call, review, pull.number))
+    return Answer(face_of(call, review))
 
 
 async def reply(call: Call) -> Answer:
@@ -128,7 +122,7 @@ async def reply(call: Call) -> Answer:
         review = _submitted(call, pull, _STATES["COMMENT"], "")
         said = review_comments.reply_to(call, pull, review, asked.body)
         review_comments.tell(call, pull, said)
-    return Answer(review_comments.face_of(call, said, pull.number), status=201)
+    return Answer(review_comments.face_of(call, said), status=201)
 
 
 def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:

@@ -84,21 +84,14 @@ def _hunk(call: Call, pull: Pull, said: OnLine) -> str:
     raise Refused(422, "pull_request_review_thread.line must be part of the diff")
 
 
-def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
-    renderer, page = call.renderer, call.site.page(call.repo.full_name, "pull", number)
-    more = {"in_reply_to_id": one.begins} if one.begins else {}
-    return {
-        **fields(one, "id body path line created_at"),
-        "html_url": f"{page}#discussion_r{one.id}",
-        "pull_request_review_id": one.review,
-        "user": renderer.user(renderer.who(one.user)),
-        **more,
-    }
+def face_of(call: Call, one: LineComment) -> dict[str, Any]:
+    user = call.renderer.user(call.renderer.who(one.user))
+    return fields(one, "id body path line created_at") | {"user": user}
 
 
 def tell(call: Call, pull: Pull, one: LineComment) -> None:
     body = {
-        "comment": face_of(call, one, pull.number),
+        "comment": face_of(call, one),
         "pull_request": call.renderer.pull(call.repo, pull),
     }
     kind = ("pull_request_review_comment", "created")
