@@ -23,7 +23,7 @@ class NewStatus(Body):
 def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
     who = call.renderer.user(call.renderer.who(one.creator))
     return {
-        **fields(one, "id state description target_url context created_at"),
+        **fields(one, "id state description target_url context"),
         "creator": who,
     }
 
@@ -38,7 +38,6 @@ async def create_status(call: Call) -> Answer:
                 repo=call.repo.id,
                 sha=sha,
                 creator=call.user.id,
-                created_at=call.service.forge.now(),
                 **asdict(asked),
             )
         )

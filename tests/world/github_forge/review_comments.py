@@ -26,9 +26,7 @@ class LineComment(Owned, frozen=True, kw_only=True):
     body: str
     path: str
     line: int
-    commit: str
     hunk: str
-    created_at: str
     begins: int = 0
     """The first comment of its thread; 0: it is that."""
     is_resolved: bool = False
@@ -61,9 +59,7 @@ def add(call: Call, pull: Pull, review: Review, said: OnLine) -> LineComment:
             body=said.body,
             path=said.path,
             line=said.line,
-            commit=review.commit,
             hunk=hunk,
-            created_at=call.service.forge.now(),
         )
     )
 
@@ -86,7 +82,7 @@ def _hunk(call: Call, pull: Pull, said: OnLine) -> str:
 
 def face_of(call: Call, one: LineComment) -> dict[str, Any]:
     user = call.renderer.user(call.renderer.who(one.user))
-    return fields(one, "id body path line created_at") | {"user": user}
+    return fields(one, "id body") | {"user": user}
 
 
 def tell(call: Call, pull: Pull, one: LineComment) -> None:
@@ -112,7 +108,6 @@ def reply_to(call: Call, pull: Pull, review: Review, body: str) -> LineComment:
         review=review.id,
         user=call.user.id,
         body=body,
-        created_at=call.service.forge.now(),
         begins=found.id,
         is_resolved=False,
     )

@@ -51,7 +51,6 @@ class CommitStatus(Owned, frozen=True, kw_only=True):
     state: str
     context: str
     creator: int
-    created_at: str
     description: str | None = None
     target_url: str | None = None
 
