@@ -27,7 +27,6 @@ from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement, ver
 from tests.world.github_forge.shapes import (
     MergeMethod,
     Review,
-    between,
     node_id,
     said_in,
     signature,
@@ -191,8 +190,9 @@ class MergeAsked(Body):
 
     sha: str | None = None
     merge_method: MergeMethod = "merge"
-    commit_title: str | None = None
-    commit_message: str | None = None
+    commit_title: str = ""
+    """Empty: the pull request's."""
+    commit_message: str = ""
 
 
 def build(
@@ -210,31 +210,13 @@ def build(
     if index.conflicts is not None:
         raise Refused(405, "Pull Request is not mergeable")
     tree = index.write_tree(bare.git)
-    title, message = _words(forge, repo, pull, asked)
-    text = f"{title}\n\n{message}".strip() + "\n"
+    title = asked.commit_title or f"{forge.issue_of(pull).title} (#{pull.number})"
+    text = f"{title}\n\n{asked.commit_message}".strip() + "\n"
     author, parents = by, [pull.base_sha, pull.head_sha]
     if asked.merge_method == "squash":
         author = bare.git[pull.head_sha].peel(pygit2.Commit).author
         parents = [pull.base_sha]
     return str(bare.git.create_commit(None, author, by, text, tree, parents))
-
-
-def _words(
-    forge: Forge, repo: Repository, pull: Pull, asked: MergeAsked
-) -> tuple[str, str]:
-    issue = forge.issue_of(pull)
-    if asked.merge_method == "merge":
-        source = f"{repo.owner}/{pull.head}"
-        title = f"Merge pull request #{pull.number} from {source}"
-        message = issue.title
-    else:
-        title = f"{issue.title} (#{pull.number})"
-        own = between(forge.bare(repo), pull.base_sha, pull.head_sha)
-        message = "\n\n".join(f"* {commit.message.strip()}" for commit in own)
-    return (
-        title if asked.commit_title is None else asked.commit_title,
-        message if asked.commit_message is None else asked.commit_message,
-    )
 
 
 async def merge(call: Call) -> Answer:
@@ -249,8 +231,7 @@ async def merge(call: Call) -> Answer:
         with call.store.change():
             call.service.merged(call.repo, call.user, pull, made)
             call.service.settle(call.repo, call.user, [move])
-    said = "Pull Request successfully merged"
-    return Answer({"sha": made, "merged": True, "message": said})
+    return Answer({"sha": made, "merged": True})
 
 
 def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
