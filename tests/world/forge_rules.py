@@ -1,14 +1,15 @@
-"""Rules for a forge, set over REST or without a server, and hooks of git's."""
+"""Rules for a forge, and hooks of git's."""
 
+from collections.abc import Sequence
 from pathlib import Path
-
-from msgspec import convert
 
 from brat.forge.storage.forge_state import Forge
 from tests.world.forge import REPO, Json, Town
-from tests.world.github_forge.rules.rest_rules import NewRuleset
-from tests.world.github_forge.rules.rule_bindings import rules_in
-from tests.world.github_forge.rules.rule_resources import Protection, Ruleset
+from tests.world.github_forge.rules.rule_bindings import (
+    Protection,
+    Ruleset,
+    rules_in,
+)
 
 
 def checks(*contexts: str, app: int | None = None, strict: bool = False) -> Json:
@@ -48,37 +49,29 @@ def merge_queue() -> Json:
     return {"type": "merge_queue", "parameters": asked}
 
 
-def ruleset(*rules: Json, **more: Json) -> Json:
-    body = {"name": "rules of main", "enforcement": "active"}
-    names = {"ref_name": {"include": ["~DEFAULT_BRANCH"], "exclude": []}}
-    return body | {"rules": list(rules), "conditions": names} | more
+async def rule(here: Town, *rules: Json) -> int:
+    """Put a ruleset on alice's repository; return its number."""
+    return put_ruleset(here.forge, *rules).id
 
 
-async def rule(here: Town, *rules: Json, **more: Json) -> int:
-    """Let alice put a ruleset on her repository; return its number."""
-    made = await here.post("rulesets", ruleset(*rules, **more), by="alice")
-    return int(made["id"])
-
-
-def put_ruleset(forge: Forge, *rules: Json, repo: str = REPO, **more: Json) -> Ruleset:
-    asked = convert(ruleset(*rules, **more), NewRuleset)
-    with forge.store.change():
-        number, of = forge.store.next_id(), forge.known(repo).id
-        return rules_in(forge.store).rulesets.put(asked.made(number, of, forge.now()))
+def put_ruleset(
+    forge: Forge, *rules: Json, repo: str = REPO, bypass_actors: Sequence[Json] = ()
+) -> Ruleset:
+    """Put rules on a repository's default branch."""
+    number, actors = forge.known(repo).id, tuple(bypass_actors)
+    made = Ruleset(repo=number, rules=rules, bypass_actors=actors)
+    return rules_in(forge.store).rulesets.add(made)
 
 
 def put_protection(forge: Forge, *contexts: str, repo: str) -> None:
     """Protect main: it asks for these checks and a pull request."""
-    with forge.store.change():
-        rules_in(forge.store).protections.put(
-            Protection(
-                id=forge.store.next_id(),
-                repo=forge.known(repo).id,
-                branch="main",
-                contexts=contexts,
-                approvals=0,
-            )
-        )
+    made = Protection(
+        repo=forge.known(repo).id,
+        branch="main",
+        contexts=contexts,
+        rules=(pull_request(), checks(*contexts)),
+    )
+    rules_in(forge.store).protections.add(made)
 
 
 def put_hook(bare: Path, name: str, script: str) -> Path:

@@ -48,14 +48,9 @@ class Program:
 
 
 @contextmanager
-def serving_program(
-    folder: Path,
-    *more: str,
-    python: Path = Path(sys.executable),
-    program: str = "brat.forge",
-) -> Iterator[Program]:
-    """Run `python -I -m PROGRAM` on a folder; it is gone when the block ends."""
-    argv = [str(python), "-I", "-m", program, "--dir", str(folder), *more]
+def serving_program(folder: Path) -> Iterator[Program]:
+    """Run `python -I -m brat.forge` on a folder; it is gone when the block ends."""
+    argv = [sys.executable, "-I", "-m", "brat.forge", "--dir", str(folder)]
     with subprocess.Popen(
         argv,
         stdin=subprocess.PIPE,

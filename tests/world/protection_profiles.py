@@ -19,21 +19,33 @@ _OWNERS: Final = {"actor_type": "RepositoryRole", "actor_id": 5}
 """GitHub's number of the role `admin`."""
 
 
+def _merged(method: str) -> str:
+    said = f"The forge merges the pull request with the {method} method"
+    return f"{said}, after the check ci."
+
+
+def _plain(kind: str) -> Json:
+    return {"type": kind}
+
+
+PULL_REQUEST: Final = pull_request()
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProtectionProfile:
     """How main is protected, and what that means for a convoy."""
 
     name: str
-    rules: tuple[Json, ...] = ()
+    rules: tuple[Json, ...] = (PULL_REQUEST, checks("ci"))
     """Of a ruleset that nobody may bypass."""
     own: bool = False
     """Whether the branch has its own protection, which asks for the check ci."""
-    way: str
+    way: str = _merged("merge")
     """What the convoy's comment says, and `brat doctor --github`, which does not know
     what is configured."""
     landed_by: str = "helper[bot]"
     """Who the forge says has merged the convoy's pull request."""
-    parents: int
+    parents: int = 2
     """How many the commit has that lands."""
     waits_for: str = ""
     """What is said while a person has to do something; empty: nobody has to."""
@@ -48,13 +60,7 @@ class ProtectionProfile:
         return self.name in {"strict", "linear history", "merge queue"}
 
     def put(self, forge: Forge, repository: str, app: int) -> None:
-        """Protect a repository's main in a forge that is not served.
-
-        Args:
-            forge: the forge.
-            repository: its full name.
-            app: the id of the bot's App.
-        """
+        """Protect a repository's main; `app` is the id of the bot's App."""
         actors = []
         if self.passes_by:
             actors = [{"actor_type": "Integration", "actor_id": app}]
@@ -67,36 +73,14 @@ class ProtectionProfile:
             put_protection(forge, "ci", repo=repository)
 
 
-def _merged(method: str) -> str:
-    said = f"The forge merges the pull request with the {method} method"
-    return f"{said}, after the check ci."
-
-
-PULL_REQUEST: Final = pull_request()
-REFUSALS: Final = ({"type": "non_fast_forward"}, {"type": "deletion"})
 PROFILES: Final = (
-    ProtectionProfile(name="unprotected", way=BY_PUSH, parents=1),
-    ProtectionProfile(
-        name="checks",
-        rules=(PULL_REQUEST, checks("ci")),
-        way=_merged("merge"),
-        parents=2,
-    ),
-    ProtectionProfile(
-        name="own protection",
-        own=True,
-        way=_merged("merge"),
-        parents=2,
-    ),
-    ProtectionProfile(
-        name="strict",
-        rules=(PULL_REQUEST, checks("ci", strict=True)),
-        way=_merged("merge"),
-        parents=2,
-    ),
+    ProtectionProfile(name="unprotected", rules=(), way=BY_PUSH, parents=1),
+    ProtectionProfile(name="checks"),
+    ProtectionProfile(name="own protection", rules=(), own=True),
+    ProtectionProfile(name="strict", rules=(PULL_REQUEST, checks("ci", strict=True))),
     ProtectionProfile(
         name="linear history",
-        rules=(PULL_REQUEST, checks("ci"), {"type": "required_linear_history"}),
+        rules=(PULL_REQUEST, checks("ci"), _plain("required_linear_history")),
         way=_merged("squash"),
         parents=1,
     ),
@@ -106,11 +90,10 @@ PROFILES: Final = (
         way="The pull request lands through the forge's merge queue for main, after "
         "the check ci.",
         landed_by="github-merge-queue[bot]",
-        parents=2,
     ),
     ProtectionProfile(
         name="signed commits",
-        rules=(PULL_REQUEST, checks("ci"), {"type": "required_signatures"}),
+        rules=(PULL_REQUEST, checks("ci"), _plain("required_signatures")),
         way=_merged("squash"),
         parents=1,
     ),
@@ -121,7 +104,6 @@ PROFILES: Final = (
             "The forge merges the pull request with the merge method, after 1 "
             "approving review and the check ci."
         ),
-        parents=2,
         waits_for="1 approving review",
         answer=("POST", "reviews", {"event": "APPROVE"}),
     ),
@@ -134,10 +116,9 @@ PROFILES: Final = (
     ),
     ProtectionProfile(
         name="nobody may push",
-        rules=(PULL_REQUEST, {"type": "update"}, *REFUSALS),
+        rules=(PULL_REQUEST, *map(_plain, ("update", "non_fast_forward", "deletion"))),
         way=BY_A_PERSON,
         landed_by="you",
-        parents=2,
         waits_for="a person to merge pull request",
         answer=("PUT", "merge", {}),
     ),

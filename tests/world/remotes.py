@@ -47,8 +47,6 @@ def by_http(folder: Path) -> Iterator[Address]:
     folder.mkdir(exist_ok=True)
     with Forge(folder / "forge") as forge:
         tokens = settle_in(forge, make_source(folder / "source"))
-        repo = forge.repository(REPO)
-        assert repo is not None
-        bare = forge.bare(repo).path
+        bare = forge.bare(forge.known(REPO)).path
     with forge_process.forge(folder / "forge", 0, log=folder / "log") as (url, _):
         yield Address(f"{url}/{REPO}.git", tokens["bot"], bare, tokens["reader"])

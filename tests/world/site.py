@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from bot.serving.host import hosted
 from bot.serving.hosted_dashboard import opened_dashboard
 from bot.settings.bot_settings import ServiceSettings
@@ -46,9 +44,7 @@ async def site(folder: Path, own_url: str) -> AsyncIterator[Site]:
     with Forge(folder / "forge") as forge:
         source = make_source(folder / "source")
         tokens = settle_in(forge, source)
-        repo = forge.add_repository(PRIVATE, source=source)
-        with forge.store.change():
-            forge.store.repositories.put(replace(repo, private=True))
+        forge.add_repository(PRIVATE, source=source, private=True)
         forge.grant(PRIVATE, "brat[bot]", "write")
         forge.grant(PRIVATE, "carol", "read")
         app = NewApp(

@@ -1,9 +1,9 @@
 """What is asked of a forge by REST, and what it answers, as tests see and judge it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from aiohttp import hdrs, web
 from msgspec import DecodeError, Struct, json
@@ -33,32 +33,27 @@ Observer = Callable[[Exchange], None]
 _Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def writer(file: IO[bytes]) -> Observer:
-    """Return an observer that writes one JSON line an exchange."""
-
-    def write(exchange: Exchange) -> None:
-        file.write(json.encode(exchange) + b"\n")
-        file.flush()
-
-    return write
+def nothing(_: Service) -> Extension:
+    return Extension()
 
 
-def watching(observe: Observer) -> Callable[..., Awaitable[web.StreamResponse]]:
-    """Return a middleware that shows every exchange with the API to `observe`."""
+def observed(observe: Observer, extend: Extend = nothing) -> Extend:
+    """Return an extension like another, whose exchanges `observe` sees, too."""
 
     @web.middleware
     async def watch(request: web.Request, handler: _Next) -> web.StreamResponse:
         answer = await handler(request)
-        if not request.path.startswith(API + "/"):
+        is_rest = request.path.startswith(API + "/")
+        if not is_rest or not isinstance(answer, web.Response):
             return answer
-        if isinstance(answer, web.Response) and _is_json(answer):
-            body = answer.body if isinstance(answer.body, bytes) else b""
+        body = answer.body if isinstance(answer.body, bytes) else b""
+        if not body or answer.content_type == "application/json":
             sent = b"" if request.method == hdrs.METH_GET else await request.read()
             observe(
                 Exchange(
                     method=request.method,
                     path=request.raw_path.partition("?")[0].removeprefix(API),
-                    query=dict[str, str](_single(request.query)),
+                    query=dict(request.query),
                     request=_json(sent),
                     status=answer.status,
                     response=_json(body),
@@ -66,15 +61,11 @@ def watching(observe: Observer) -> Callable[..., Awaitable[web.StreamResponse]]:
             )
         return answer
 
-    return watch
+    def extended(service: Service) -> Extension:
+        extension = extend(service)
+        return replace(extension, middlewares=(watch, *extension.middlewares))
 
-
-def _is_json(answer: web.Response) -> bool:
-    return not answer.body or answer.content_type == "application/json"
-
-
-def _single(query: Mapping[str, str]) -> Mapping[str, str]:
-    return {name: query[name] for name in query}
+    return extended
 
 
 def _json(body: bytes) -> Any:  # noqa: ANN401  JSON
@@ -84,21 +75,11 @@ def _json(body: bytes) -> Any:  # noqa: ANN401  JSON
         return None
 
 
-def nothing(_: Service) -> Extension:
-    return Extension()
-
-
-def observed(observe: Observer, extend: Extend = nothing) -> Extend:
-    """Return an extension like another, whose exchanges `observe` sees, too."""
-
-    def extended(service: Service) -> Extension:
-        extension = extend(service)
-        watchers = (watching(observe), *extension.middlewares)
-        return replace(extension, middlewares=watchers)
-
-    return extended
-
-
 def recorded(path: Path, extend: Extend = nothing) -> Extend:
-    """Return an extension like another, whose exchanges are written to a file."""
-    return observed(writer(path.open("ab")), extend)
+    """Return an extension like another, whose exchanges a file gets, a line each."""
+    file = path.open("ab", buffering=0)
+
+    def write(exchange: Exchange) -> None:
+        file.write(json.encode(exchange) + b"\n")
+
+    return observed(write, extend)

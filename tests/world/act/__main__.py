@@ -10,14 +10,12 @@ brat.yml calls, and act knows no environment without deployments.
 
 import os
 import re
-import subprocess
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from brat.repository.workflow_files import EVERY, FOLDER, NO_DEPLOYMENT, text_of
-from grite import trusted_programs
+from grite import git, trusted_programs
 from tests.world.act.running import MACHINES
 
 CALLED: Final = ("brat-jobs.yml", "brat-task.yml")
@@ -84,27 +82,9 @@ def _secrets(text: str) -> list[str]:
 def checked_out(token: str) -> Path:
     """Clone the run's branch, change into the clone, and return its workflow folder."""
     host, name = _OURS["GITHUB_SERVER_URL"], _OURS["GITHUB_REPOSITORY"]
-    given = b64encode(f"x-access-token:{token}".encode()).decode()
-    told = {
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": "http.extraHeader",
-        "GIT_CONFIG_VALUE_0": f"Authorization: Basic {given}",
-    }
-    branch = _OURS["GITHUB_REF_NAME"]
-    subprocess.run(
-        [
-            *(
-                trusted_programs.found("git"),
-                "clone",
-                "--quiet",
-                "--depth=1",
-                f"--branch={branch}",
-            ),
-            *(f"{host}/{name}.git", "checkout"),
-        ],
-        env={**_OURS, **told},
-        check=True,
-    )
+    asked = ("--quiet", "--depth=1", f"--branch={_OURS['GITHUB_REF_NAME']}")
+    url = f"{host}/{name}.git"
+    git.run(["clone", *asked, url, "checkout"], env=git.authorization(token))
     os.chdir("checkout")
     return Path.cwd() / FOLDER
 

@@ -35,7 +35,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "administration=write": (
         "PUT /actions/permissions/workflow",
-        "POST /rulesets",
         "PUT /environments/{environment_name}",
         "DELETE /environments/{environment_name}",
         "POST /environments/{environment_name}/deployment-branch-policies",
@@ -173,23 +172,15 @@ FOR_ANY: Final = frozenset(
 _NEED_OF: Final = {shape(endpoint): need for endpoint, need in ENDPOINTS.items()}
 
 
-def needed(method: str, path: str) -> Need | None:
-    """Return the permissions that open a route; None: a token cannot use it."""
+def needed(method: str, path: str) -> str | None:
+    """Return what opens a route, as the header has it; None: no token can use it."""
     endpoint = shape(f"{method} {path}")
-    if endpoint in FOR_ANY:
-        return ((),)
-    need = _NEED_OF.get(endpoint)
-    return read(need) if need is not None else None
+    return "" if endpoint in FOR_ANY else _NEED_OF.get(endpoint)
 
 
 def read(need: str) -> Need:
     """Read sets of permissions as the header has them."""
     return tuple(
-        tuple((name, level) for name, _, level in (o.partition("=") for o in each))
+        tuple((name, level) for name, _, level in (o.partition("=") for o in each if o))
         for each in (one.split(",") for one in need.split("; "))
     )
-
-
-def written(needs: Need) -> str:
-    """Write sets of permissions as the header has them."""
-    return "; ".join(",".join(f"{n}={level}" for n, level in each) for each in needs)

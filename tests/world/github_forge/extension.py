@@ -35,30 +35,21 @@ from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
 
 EXCHANGES: Final = "exchanges.jsonl"
 DEEDS: Final = (
-    *rest_rules.PROTECTION_ROUTES,
+    *rest_rules.ROUTES,
     *rest_statuses.ROUTES,
     *workflow_runs.ROUTES,
-    *rest_issues.ISSUE_ROUTES,
-    *rest_issues.LABEL_ROUTES,
-    *rest_issues.COMMENT_ROUTES,
+    *rest_issues.ROUTES,
     *rest_sub_issues.ROUTES,
-    *rest_pulls.MERGE_ROUTES,
-    *rest_pulls.CHANGE_ROUTES,
-    *rest_pulls.REVIEW_ROUTES,
+    *rest_pulls.ROUTES,
 )
 """What people do on GitHub, and brat never."""
 GUARDS: Final = (moved_away, within_limits)
 ROUTES: Final = (
     *DEEDS,
-    *rest_rules.RULESET_ROUTES,
-    *rest_commits.GIT_ROUTES,
     *rest_commits.ROUTES,
     *rest_secrets.ROUTES,
-    *rest_secrets.SEALED_ROUTES,
-    *rest_secrets.VARIABLE_ROUTES,
     *rest_apps.ROUTES,
     *rest_environments.ROUTES,
-    *rest_apps.JOB_TOKEN_ROUTES,
 )
 
 
@@ -85,11 +76,7 @@ def rules(service: Service) -> Extension:
     """Hold a served forge to rules, and give it nothing else of GitHub."""
     rest_sub_issues.summaries(service)
     whole(service).merge_state = RuleEnforcement(service).merge_state
-    return Extension(
-        routes=(*DEEDS, *rest_rules.RULESET_ROUTES),
-        guards=GUARDS,
-        receive=receive_pack,
-    )
+    return Extension(routes=DEEDS, guards=GUARDS, receive=receive_pack)
 
 
 def github(service: Service) -> Extension:

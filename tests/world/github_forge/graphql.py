@@ -13,30 +13,27 @@ from typing import Any, Final
 from aiohttp import web
 from graphql import (
     GraphQLError,
-    GraphQLInputObjectType,
-    GraphQLObjectType,
     GraphQLResolveInfo,
-    GraphQLSchema,
     build_schema,
     graphql,
 )
-from msgspec import DecodeError, Struct, json
-from msgspec.structs import replace
+from msgspec import Struct, json
 
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.rest_call import authenticate
+from brat.forge.rest.rest_call import authenticate, found
 from brat.forge.service.running_forge import Service
+from brat.forge.storage.record_store import Store
 from tests.world.github_forge import graphql_nodes
-from tests.world.github_forge.graphql_git import (
-    Failed,
+from tests.world.github_forge.graphql_nodes import (
+    Node,
     TextEdits,
     Viewer,
+    number_of,
 )
-from tests.world.github_forge.graphql_nodes import Node
 from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
 from tests.world.github_forge.merge_queues import MergeQueues
-from tests.world.github_forge.review_comments import resolve, threads_of
-from tests.world.github_forge.shapes import node_id
+from tests.world.github_forge.review_comments import comments_of
+from tests.world.github_forge.shapes import said_in
 
 Asked = dict[str, Any]
 
@@ -44,6 +41,10 @@ Asked = dict[str, Any]
 @dataclass(frozen=True)
 class Root:
     _viewer: Viewer
+
+    @property
+    def _store(self) -> Store:
+        return self._viewer.service.forge.store
 
     # --- queries ------------------------------------------------------------------
 
@@ -53,48 +54,50 @@ class Root:
 
     def node(self, node: str) -> Node:
         """Return the comment or review that has a global id."""
-        viewer = self._viewer
+        viewer, store = self._viewer, self._store
         try:
-            number, kind = viewer.comment_node(node).id, "IssueComment"
-        except Failed:
-            number, kind = viewer.review_node(node).id, "PullRequestReview"
+            number, kind = viewer.node(store.comments, node)[1].id, "IssueComment"
+        except Refused:
+            reviews = said_in(store).reviews
+            number, kind = viewer.node(reviews, node)[1].id, "PullRequestReview"
         return graphql_nodes.text(viewer, number, kind, node)
 
     # --- mutations ----------------------------------------------------------------
 
     def delete_issue(self, asked: Asked) -> Asked:
         viewer = self._viewer
-        repo, issue = viewer.issue_node(asked["issue_id"])
-        viewer.need(repo, "admin", "issues", "administration")
-        delete_issue(viewer.service, viewer.caller.user, issue)
+        gone = viewer.node(self._store.issues, asked["issueId"])
+        viewer.need(gone[0], "admin", "issues", "administration")
+        delete_issue(viewer.service, viewer.caller.user, gone)
         return _DONE
 
     def transfer_issue(self, asked: Asked) -> Asked:
         """Move an issue to another repository."""
         viewer = self._viewer
-        repo, issue = viewer.issue_node(asked["issue_id"])
-        target = viewer.repository_node(asked["repository_id"])
-        for each in (repo, target):
+        gone = viewer.node(self._store.issues, asked["issueId"])
+        named = self._store.repositories.get(number_of(asked["repositoryId"]))
+        target = viewer.repository(found(named).full_name)
+        for each in (gone[0], target):
             viewer.need(each, "write", "issues")
-        transfer_issue(viewer.service, viewer.caller.user, issue, target)
+        transfer_issue(viewer.service, viewer.caller.user, gone, target)
         return _DONE
 
     async def enqueue_pull_request(self, asked: Asked) -> Asked:
         """Put a pull request into the queue of its base."""
         viewer = self._viewer
-        repo, pull = viewer.pull_node(asked["pull_request_id"])
+        repo, pull = viewer.node(self._store.pulls, asked["pullRequestId"])
         viewer.need(repo, "write", "contents", "pull_requests")
-        head = asked.get("expected_head_oid")
-        await viewer.queues.enqueue(repo, pull, viewer.caller.user, head=head)
+        head = asked.get("expectedHeadOid")
+        await viewer.queues.enqueue(repo, pull, viewer.caller.user, head)
         return _DONE
 
     async def dequeue_pull_request(self, asked: Asked) -> Asked:
         viewer = self._viewer
-        repo, pull = viewer.pull_node(asked["id"])
+        repo, pull = viewer.node(self._store.pulls, asked["id"])
         viewer.need(repo, "write", "contents", "pull_requests")
         entry = viewer.queues.entry(pull)
         if entry is None:
-            raise Failed("UNPROCESSABLE", "Pull request is not in the queue")
+            raise Refused(422, "Pull request is not in the queue")
         await viewer.queues.dequeue(repo, entry, viewer.caller.user)
         return _DONE
 
@@ -107,27 +110,20 @@ class Root:
     def _turned(self, asked: Asked, action: str) -> Asked:
         viewer = self._viewer
         service, user = viewer.service, viewer.caller.user
-        repo, pull = viewer.pull_node(asked["pull_request_id"])
+        repo, pull = viewer.node(self._store.pulls, asked["pullRequestId"])
         viewer.need(repo, "write", "pull_requests")
-        with service.forge.store.change():
-            drafted = replace(pull, draft=action == "converted_to_draft")
-            service.events.tell(
-                repo, user, action, service.forge.store.pulls.put(drafted)
-            )
+        drafted = self._store.pulls.change(pull, draft=action == "converted_to_draft")
+        with self._store.change():
+            service.events.tell(repo, user, action, drafted)
         return _DONE
 
     def resolve_review_thread(self, asked: Asked) -> Asked:
         """Resolve a thread; safe to call twice."""
-        viewer = self._viewer
-        store = viewer.service.forge.store
-        for pull in store.pulls.all():
-            for said in threads_of(store, pull):
-                if graphql_nodes.thread_id(said) == asked["thread_id"]:
-                    repo, _ = viewer.pull_node(node_id("PullRequest", pull.id))
-                    viewer.need(repo, "write", "pull_requests", "contents")
-                    resolve(store, said[0].id)
-                    return _DONE
-        raise Failed("NOT_FOUND", "Could not resolve to a node with that global id.")
+        viewer, known = self._viewer, comments_of(self._store)
+        repo, said = viewer.node(known, asked["threadId"])
+        viewer.need(repo, "write", "pull_requests", "contents")
+        known.change(said, is_resolved=True)
+        return _DONE
 
 
 _DONE: Final[Asked] = {"client_mutation_id": None}
@@ -148,7 +144,7 @@ class GraphQL:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._edits, self._queues = TextEdits(service), MergeQueues(service)
-        self._schema = _schema()
+        self._schema = build_schema(SDL.read_text())
 
     def routes(self) -> list[web.RouteDef]:
         """Return the route, below the forge's own address."""
@@ -160,9 +156,6 @@ class GraphQL:
             asked = json.decode(await request.read(), type=_Query)
         except Refused as refused:
             return web.json_response(refused.body(), status=refused.status)
-        except DecodeError:
-            said = {"message": "Problems parsing JSON"}
-            return web.json_response(said, status=400)
         viewer = Viewer(self._service, caller, self._edits, self._queues)
         done = await graphql(
             self._schema,
@@ -178,30 +171,24 @@ class GraphQL:
         return web.json_response(shown)
 
 
-def _schema() -> GraphQLSchema:
-    """Read the schema; arguments and fields of inputs get Python's names."""
-    schema = build_schema(SDL.read_text())
-    for kind in schema.type_map.values():
-        if isinstance(kind, GraphQLInputObjectType):
-            for name, part in kind.fields.items():
-                part.out_name = _HUMP.sub("_", name).lower()
-        elif isinstance(kind, GraphQLObjectType):
-            for field in kind.fields.values():
-                for name, argument in field.args.items():
-                    argument.out_name = _WORDS.get(name, _HUMP.sub("_", name).lower())
-    return schema
+def _named(word: str) -> str:
+    """Return Python's name for an argument."""
+    return _WORDS.get(word, _HUMP.sub("_", word).lower())
 
 
 def _resolve(source: object, info: GraphQLResolveInfo[None], **given: object) -> object:
     name = _HUMP.sub("_", info.field_name).lower()
     found = source.get(name) if isinstance(source, Mapping) else getattr(source, name)
-    return found(**given) if callable(found) else found
+    asked = {_named(word): value for word, value in given.items()}
+    return found(**asked) if callable(found) else found
+
+
+_KINDS: Final = {403: "FORBIDDEN", 404: "NOT_FOUND"}
 
 
 def _fault(error: GraphQLError) -> dict[str, Any]:
     shown: dict[str, Any] = dict(error.formatted)
-    if isinstance(error.original_error, Failed):
-        return {"type": error.original_error.kind, **shown}
     if isinstance(error.original_error, Refused):
-        return {"type": "UNPROCESSABLE", **shown}
+        kind = _KINDS.get(error.original_error.status, "UNPROCESSABLE")
+        return {"type": kind, **shown}
     return shown

@@ -1,18 +1,88 @@
-"""GraphQL: repositories, issues, pull requests and what people say at them.
+"""GraphQL: who looks, and what they see of repositories, pull requests and git.
 
 https://docs.github.com/graphql/reference/objects
+https://docs.github.com/graphql/reference/objects#refupdaterule
 https://docs.github.com/graphql/reference/unions#pullrequesttimelineitems
 """
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from brat.forge.resources.forge_records import Issue, Pull, Repository, User
-from tests.world.github_forge.graphql_git import Failed, Viewer, ref
-from tests.world.github_forge.merge_queues import ADDED, REMOVED
+from brat.forge.resources.forge_records import (
+    Issue,
+    Owned,
+    Pull,
+    Repository,
+    Role,
+    User,
+)
+from brat.forge.resources.wire import Refused, not_found
+from brat.forge.rest.rest_call import NOT_ACCESSIBLE, found, visible
+from brat.forge.service.announcements import Kind
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Caller
+from brat.forge.storage.record_store import Table
+from tests.world.github_forge.merge_queues import ADDED, REMOVED, MergeQueues
 from tests.world.github_forge.rest_pulls import review_decision
 from tests.world.github_forge.review_comments import LineComment, threads_of
+from tests.world.github_forge.rules.rule_bindings import protection_of
 from tests.world.github_forge.shapes import dressed, node_id
+
+Own = TypeVar("Own", bound=Owned)
+
+
+class TextEdits:
+    """When the texts of issues were last edited, by the issues' ids."""
+
+    def __init__(self, service: Service) -> None:
+        self._forge = service.forge
+        self.last: dict[int, str] = {}
+        service.events.heard_by.append(self._hear)
+
+    def _hear(self, _: Repository, __: User, kind: Kind, body: dict[str, Any]) -> None:
+        if kind == ("issues", "edited") and "body" in body["changes"]:
+            self.last[body["issue"]["id"]] = self._forge.now()
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """A caller, and the forge as they see it."""
+
+    service: Service
+    caller: Caller
+    edits: TextEdits
+    queues: MergeQueues
+
+    def repository(self, full_name: str) -> Repository:
+        return visible(self.service, self.caller, full_name)
+
+    def node(self, table: Table[Own], node: str) -> tuple[Repository, Own]:
+        """Return a record by its global id, and where it is."""
+        one = found(table.get(number_of(node)))
+        repo = found(self.service.forge.store.repositories.get(one.repo))
+        return self.repository(repo.full_name), one
+
+    def need(self, repo: Repository, role: Role, *permissions: str) -> None:
+        """Check that the viewer may write, else raise `Refused`.
+
+        A person has to be in `role`; an installation's token needs the permissions.
+        """
+        token = self.caller.token
+        if token.access is not None:
+            has = dict(token.access.permissions)
+            if any(has.get(each) != "write" for each in permissions):
+                raise Refused(403, NOT_ACCESSIBLE)
+        elif token.scope == "read" or not self.service.forge.may(
+            repo, self.caller.user, role
+        ):
+            raise Refused(403, "This needs other permissions.")
+
+
+def number_of(node: str) -> int:
+    """Return the id in a global one: it is unique over all kinds."""
+    return int(node.rpartition(":")[2])
+
 
 Node = dict[str, Any]
 """Fields by Python's names, or functions that return them; `kind` names the type."""
@@ -76,7 +146,7 @@ def _pull(viewer: Viewer, repo: Repository, pull: Pull) -> Node:
     service = viewer.service
 
     def merge_state() -> str:
-        return dressed(service).mergeable(repo, pull)[1].upper()
+        return dressed(service).mergeable_state(repo, pull).upper()
 
     def threads(last: int) -> Node:
         found = threads_of(service.forge.store, pull)
@@ -113,12 +183,10 @@ def repository(viewer: Viewer, repo: Repository) -> Node:
         for one in viewer.service.forge.store.issues.of(repo.id):
             if one.number == number and one.pull == (kind == "PullRequest"):
                 return one
-        article = "an" if kind == "Issue" else "a"
-        said = f"Could not resolve to {article} {kind} with the number of {number}."
-        raise Failed("NOT_FOUND", said)
+        raise not_found()
 
     def issue(number: int) -> Node:
-        return {"last_edited_at": viewer.edits.last(numbered(number, "Issue").id)}
+        return {"last_edited_at": viewer.edits.last.get(numbered(number, "Issue").id)}
 
     def pull_request(number: int) -> Node:
         found = numbered(number, "PullRequest")
@@ -131,3 +199,21 @@ def repository(viewer: Viewer, repo: Repository) -> Node:
         "pull_request": pull_request,
         "ref": lambda qualified_name: ref(viewer, repo, qualified_name),
     }
+
+
+def ref(viewer: Viewer, repo: Repository, name: str) -> dict[str, Any] | None:
+    """Return a ref by its full name, with a branch's own protection as it binds."""
+    forge = viewer.service.forge
+    if forge.bare(repo).ref(name) is None:
+        return None
+    kept = protection_of(forge, repo, name)
+    if kept is None:
+        return {"ref_update_rule": None}
+    others = ("code_owner_reviews", "conversation_resolution", "linear_history")
+    rule = {
+        "required_approving_review_count": 0,
+        "required_status_check_contexts": kept.contexts,
+        **{f"requires_{each}": False for each in (*others, "signatures")},
+        "viewer_can_push": forge.may(repo, viewer.caller.user, "write"),
+    }
+    return {"ref_update_rule": rule}

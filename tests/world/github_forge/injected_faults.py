@@ -10,7 +10,7 @@ from brat.forge.rest.rest_call import Call
 from tests.world.traffic import Exchange
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     method: str
     """A regular expression for all of it."""
@@ -59,14 +59,7 @@ class Faults:
         /api/v3, such as `POST|PATCH` and `.*/issues/1/comments`. So many `times` are
         refused; None: all, until lifted; 0: none, they are only met.
         """
-        rule = Rule(
-            method=method,
-            path=path_pattern,
-            status=status,
-            said=said,
-            times=times,
-            by=self._by,
-        )
+        rule = Rule(method, path_pattern, status, said, times, self._by)
         self._rules.append(rule)
         return rule
 

@@ -7,20 +7,19 @@ from typing import NoReturn
 
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import Issue, Record, Repository, User
+from brat.forge.resources.forge_records import Issue, Owned, Repository, User
 from brat.forge.resources.wire import Refused, not_found
-from brat.forge.rest.rest_call import Call
+from brat.forge.rest.rest_call import Call, found
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.record_store import Table
+from brat.forge.storage.record_store import Store, Table
 from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.rest_sub_issues import unlink
 from tests.world.github_forge.text_rules import asked_route
 
 
-class FormerIssue(Record, frozen=True, kw_only=True):
+class FormerIssue(Owned, frozen=True, kw_only=True):
     """An issue that was deleted or transferred; its id is the issue's."""
 
-    repo: int
     number: int
     became: int | None = None
     """The id of the issue that it is now, in another repository; None: deleted."""
@@ -47,55 +46,44 @@ def _refuse(call: Call, former: FormerIssue) -> NoReturn:
     """
     if former.became is None:
         raise Refused(410, "This issue was deleted")
-    issue = call.store.issues.get(former.became)
-    repo = call.store.repositories.get(issue.repo) if issue else None
-    if issue is None or repo is None:
-        raise not_found()
+    issue = found(call.store.issues.get(former.became))
+    repo = found(call.store.repositories.get(issue.repo))
     if not call.service.forge.may(repo, call.user, "read"):
         raise not_found()
     where = f"{call.site.api}/repositories/{repo.id}/issues/{issue.number}"
     raise Refused(301, "Moved Permanently", headers={"Location": where})
 
 
-def delete_issue(service: Service, actor: User, issue: Issue) -> None:
+Found = tuple[Repository, Issue]
+"""An issue, and where it is."""
+
+
+def delete_issue(service: Service, actor: User, gone: Found) -> None:
     """Delete an issue with all that was said in it: from now on it answers 410."""
-    repo = _home(service, issue)
-    with service.forge.store.change():
+    (repo, issue), store = gone, service.forge.store
+    with store.change():
         service.events.tell(repo, actor, "deleted", issue)
-        _leave(service, issue, None)
-        for comment in service.forge.store.comments.of(issue.id):
-            _drop_reactions(service, comment.id)
-            service.forge.store.comments.remove(comment)
-        _drop_reactions(service, issue.id)
+        _leave(store, issue, None)
+        for comment in store.comments.of(issue.id):
+            store.comments.remove(comment)
 
 
 def transfer_issue(
-    service: Service, actor: User, issue: Issue, target: Repository
-) -> Issue:
+    service: Service, actor: User, gone: Found, target: Repository
+) -> None:
     """Move an issue to another repository: from now on its old address answers 301.
 
     It gets a new number and loses its assignees; labels come along where the new
     repository has them, too.
     """
-    old, store = _home(service, issue), service.forge.store
-    shown = service.renderer
+    (old, issue), store, shown = gone, service.forge.store, service.renderer
     with store.change():
         new = service.forge.numbered(target)
         names = {label.name.lower() for label in shown.labels(issue)}
-        moved = store.issues.put(
-            replace(
-                issue,
-                id=store.next_id(),
-                repo=new.id,
-                number=new.last_number,
-                assignees=(),
-                labels=tuple(
-                    label.id
-                    for label in store.labels.of(new.id)
-                    if label.name.lower() in names
-                ),
-            )
-        )
+        known = store.labels.of(new.id)
+        labels = tuple(label.id for label in known if label.name.lower() in names)
+        where = {"repo": new.id, "number": new.last_number}
+        moved = store.issues.add(replace(issue, **where, assignees=(), labels=labels))
         became = {
             "new_issue": shown.issue(new, moved),
             "new_repository": shown.repository(new),
@@ -106,33 +94,13 @@ def transfer_issue(
             "old_repository": shown.repository(old),
         }
         for comment in store.comments.of(issue.id):
-            store.comments.put(
-                replace(comment, repo=new.id, issue=moved.id, number=moved.number)
-            )
-        for reaction in store.reactions.of(issue.id):
-            store.reactions.put(replace(reaction, subject=moved.id))
-        _leave(service, issue, moved.id)
+            store.comments.change(comment, **where, issue=moved.id)
+        _leave(store, issue, moved.id)
         service.events.tell(new, actor, "opened", moved, changes=was)
-    return moved
 
 
-def _home(service: Service, issue: Issue) -> Repository:
-    repo = service.forge.store.repositories.get(issue.repo)
-    assert repo is not None
-    return repo
-
-
-def _leave(service: Service, issue: Issue, became: int | None) -> None:
-    store = service.forge.store
-    _former(store).put(
-        FormerIssue(id=issue.id, repo=issue.repo, number=issue.number, became=became)
-    )
-    for event in store.issue_events.of(issue.id):
-        store.issue_events.remove(event)
+def _leave(store: Store, issue: Issue, became: int | None) -> None:
+    where = {"repo": issue.repo, "number": issue.number}
+    _former(store).put(FormerIssue(id=issue.id, **where, became=became))
     unlink(store, issue.id, became)
     store.issues.remove(issue)
-
-
-def _drop_reactions(service: Service, subject: int) -> None:
-    for reaction in service.forge.store.reactions.of(subject):
-        service.forge.store.reactions.remove(reaction)

@@ -1,6 +1,4 @@
-"""REST: commits, what they changed, the pull requests that brought them, and refs.
-
-A ref may hold slashes, so these routes stand before those of commits and branches.
+"""REST: files of commits, and refs.
 
 https://docs.github.com/en/rest/git/refs
 """
@@ -9,7 +7,6 @@ from base64 import encodebytes
 
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
-from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 
@@ -27,12 +24,8 @@ async def get_content(call: Call) -> Answer:
     return Answer({"encoding": "base64", "path": path, "content": said})
 
 
-ROUTES = (Route("GET", _REPO + "/contents/{path:.+}", get_content),)
-
-
 class RefChange(Body):
     sha: str
-    force: bool = False
 
 
 def _shown(call: Call, name: str, sha: str) -> dict[str, object]:
@@ -41,8 +34,7 @@ def _shown(call: Call, name: str, sha: str) -> dict[str, object]:
 
 def _moved(call: Call, name: str, before: str | None, after: str | None) -> None:
     move = Move(name, before, after)
-    caller = Caller(call.user, call.token)
-    RuleEnforcement(call.service).check_move(call.repo, caller, move)
+    RuleEnforcement(call.service).check_move(call.repo, call.user, move)
     call.bare.move(name, after)
     call.service.settle(call.repo, call.user, [move])
 
@@ -60,7 +52,7 @@ async def change_ref(call: Call) -> Answer:
             raise Refused(422, "Reference does not exist")
         if call.bare.kind(asked.sha) is None:
             raise Refused(422, "Object does not exist")
-        if not asked.force and not call.bare.reaches(asked.sha, before):
+        if not call.bare.reaches(asked.sha, before):
             raise Refused(422, "Update is not a fast forward")
         if before != asked.sha:
             _moved(call, name, before, asked.sha)
@@ -77,9 +69,10 @@ async def delete_ref(call: Call) -> Answer:
     return Answer(status=204)
 
 
-_GIT = "/repos/{owner}/{repo}/git"
-GIT_ROUTES = (
+_GIT = _REPO + "/git"
+ROUTES = (
     Route("GET", _GIT + "/matching-refs/{ref:.+}", matching_refs),
     Route("PATCH", _GIT + "/refs/{ref:.+}", change_ref, "write"),
     Route("DELETE", _GIT + "/refs/{ref:.+}", delete_ref, "write"),
+    Route("GET", _REPO + "/contents/{path:.+}", get_content),
 )

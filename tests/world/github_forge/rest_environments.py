@@ -6,15 +6,11 @@ https://docs.github.com/rest/deployments/branch-policies
 
 from typing import Any, Final
 
-from msgspec import to_builtins
-from msgspec.structs import replace
-
-from brat.forge.resources.forge_records import Record
+from brat.forge.resources.forge_records import Owned
 from brat.forge.resources.wire import fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge import rest_secrets
-from tests.world.github_forge.shapes import node_id
 
 
 class BranchPolicy(Body):
@@ -35,8 +31,7 @@ class Pattern(Body):
     type: str = "branch"
 
 
-class Environment(Record, frozen=True, kw_only=True):
-    repo: int
+class Environment(Owned, frozen=True, kw_only=True):
     name: str
     created_at: str
     policy: BranchPolicy | None = None
@@ -60,15 +55,10 @@ async def list_environments(call: Call) -> Answer:
 
 async def put_environment(call: Call) -> Answer:
     rules, known = call.body(Asked).deployment_branch_policy, _named(call)
-    with call.store.change():
-        one = known or Environment(
-            id=call.store.next_id(),
-            repo=call.repo.id,
-            name=call.word("environment_name"),
-            created_at=call.service.forge.now(),
-        )
-        one = _table(call).put(replace(one, policy=rules))
-    return Answer(_view(one))
+    name, now = call.word("environment_name"), call.service.forge.now()
+    new = Environment(repo=call.repo.id, name=name, created_at=now)
+    one = known or _table(call).add(new)
+    return Answer(_view(_table(call).change(one, policy=rules)))
 
 
 async def delete_environment(call: Call) -> Answer:
@@ -102,20 +92,17 @@ async def add_policy(call: Call) -> Answer:
     one, asked = found(_named(call)), call.body(Pattern)
     with call.store.change():
         new = (call.store.next_id(), asked.name, asked.type)
-        _table(call).put(replace(one, patterns=(*one.patterns, new)))
+        _table(call).change(one, patterns=(*one.patterns, new))
     return Answer(_pattern(new))
 
 
 def _pattern(one: tuple[int, str, str]) -> dict[str, Any]:
-    number, name, kind = one
-    shown = node_id("DeploymentBranchPolicy", number)
-    return {"id": number, "node_id": shown, "name": name, "type": kind}
+    return dict(zip(("id", "name", "type"), one, strict=True))
 
 
 def _view(one: Environment) -> dict[str, Any]:
-    policy = to_builtins(one.policy)
     known = fields(one, "id name created_at")
-    return known | {"deployment_branch_policy": policy}
+    return known | {"deployment_branch_policy": one.policy}
 
 
 _ALL: Final = "/repos/{owner}/{repo}/environments"

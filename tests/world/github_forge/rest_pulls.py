@@ -12,25 +12,21 @@ https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 from typing import Any, Final, Literal
 
 import pygit2
-from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import Pull, Repository, User
-from brat.forge.resources.wire import Refused, fault
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
+from brat.forge.resources.wire import Refused, fields
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of
 from brat.forge.rest.rest_pulls import REVIEWS
-from brat.forge.storage.forge_state import Caller, Forge
+from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import review_comments
-from tests.world.github_forge.rest_issues import written_before
+from tests.world.github_forge.rest_issues import Text, rewritten
 from tests.world.github_forge.review_comments import OnLine
-from tests.world.github_forge.rules import rule_types as rules
-from tests.world.github_forge.rules.rule_bindings import binding, mover
+from tests.world.github_forge.rules.rule_bindings import HEADS, binding, parameters
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement, verdicts
 from tests.world.github_forge.shapes import (
     MergeMethod,
     Review,
-    between,
     node_id,
     said_in,
     signature,
@@ -44,18 +40,12 @@ _STATES: Final = {
 }
 
 
-def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
-    renderer = call.renderer
-    page = call.site.page(call.repo.full_name, "pull", number)
+def face_of(call: Call, one: Review) -> dict[str, Any]:
     return {
-        "id": one.id,
+        **fields(one, "id body state submitted_at"),
         "node_id": node_id("PullRequestReview", one.id),
-        "user": renderer.user(renderer.who(one.user)),
-        "body": one.body,
-        "state": one.state,
-        "html_url": f"{page}#pullrequestreview-{one.id}",
+        "user": call.renderer.user(call.renderer.who(one.user)),
         "commit_id": one.commit,
-        "submitted_at": one.submitted_at,
     }
 
 
@@ -73,7 +63,7 @@ class Dismissal(Body):
 async def list_reviews(call: Call) -> Answer:
     pull = pull_of(call)
     known = said_in(call.store).reviews.of(pull.id)
-    return call.page(known, lambda one: face_of(call, one, pull.number))
+    return call.page(known, lambda one: face_of(call, one))
 
 
 async def create_review(call: Call) -> Answer:
@@ -83,22 +73,21 @@ async def create_review(call: Call) -> Answer:
         for one in asked.comments:
             said = review_comments.add(call, pull, review, one)
             review_comments.tell(call, pull, said)
-    return Answer(face_of(call, review, pull.number))
+    return Answer(face_of(call, review))
 
 
 def _submitted(call: Call, pull: Pull, state: str, body: str) -> Review:
     """Make a review; only inside `Store.change`."""
-    review = said_in(call.store).reviews.put(
-        Review(
-            id=call.store.next_id(),
-            pull=pull.id,
-            user=call.user.id,
-            body=body,
-            state=state,
-            commit=pull.head_sha,
-            submitted_at=call.service.forge.now(),
-        )
+    review = Review(
+        repo=call.repo.id,
+        pull=pull.id,
+        user=call.user.id,
+        body=body,
+        state=state,
+        commit=pull.head_sha,
+        submitted_at=call.service.forge.now(),
     )
+    review = said_in(call.store).reviews.add(review)
     _tell(call, "submitted", pull, review)
     return review
 
@@ -106,7 +95,7 @@ def _submitted(call: Call, pull: Pull, state: str, body: str) -> Review:
 def _tell(call: Call, action: str, pull: Pull, review: Review) -> None:
     """Announce a review that was submitted or dismissed."""
     events, renderer = call.service.events, call.renderer
-    face = face_of(call, review, pull.number)
+    face = face_of(call, review)
     body = {
         "pull_request": renderer.pull(call.repo, pull),
         "review": face | {"state": review.state.lower()},
@@ -120,10 +109,10 @@ async def dismiss_review(call: Call) -> Answer:
     reviews = said_in(call.store).reviews
     with call.store.change():
         review = found(reviews.get(call.number("review")))
-        review = reviews.put(replace(review, state="DISMISSED"))
+        review = reviews.change(review, state="DISMISSED")
         call.service.forge.note(pull.id, call.user, "review_dismissed")
         _tell(call, "dismissed", pull, review)
-    return Answer(face_of(call, review, pull.number))
+    return Answer(face_of(call, review))
 
 
 async def reply(call: Call) -> Answer:
@@ -132,31 +121,16 @@ async def reply(call: Call) -> Answer:
         review = _submitted(call, pull, _STATES["COMMENT"], "")
         said = review_comments.reply_to(call, pull, review, asked.body)
         review_comments.tell(call, pull, said)
-    return Answer(review_comments.face_of(call, said, pull.number), status=201)
-
-
-_REPLIES = REVIEWS.removesuffix("reviews") + r"comments/{comment:\d+}/replies"
-_ONE = REVIEWS + r"/{review:\d+}"
-REVIEW_ROUTES = (
-    Route("GET", REVIEWS, list_reviews),
-    Route("POST", REVIEWS, create_review),
-    Route("PUT", _ONE + "/dismissals", dismiss_review, "write"),
-    Route("POST", _REPLIES, reply),
-)
+    return Answer(review_comments.face_of(call, said), status=201)
 
 
 def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:
     """Return GitHub's word; None: no review is asked for."""
     author = forge.store.users.get(forge.issue_of(pull).author)
     assert author is not None
-    who = mover(forge, repo, author)
-    asked = [
-        rule.parameters
-        for one in binding(forge, repo, f"refs/heads/{pull.base}", who)
-        for rule in one.rules
-        if isinstance(rule, rules.PullRequest)
-    ]
-    needed = max((each.required_approving_review_count for each in asked), default=0)
+    held = binding(forge, repo, HEADS + pull.base, author)
+    asked = parameters(held, "pull_request")
+    needed = max((each["required_approving_review_count"] for each in asked), default=0)
     if not needed:
         return None
     states = verdicts(forge, repo, pull)
@@ -165,35 +139,31 @@ def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:
     return "APPROVED" if states.count("APPROVED") >= needed else "REVIEW_REQUIRED"
 
 
-class PullChange(Body):
+class PullChange(Text):
     """The body of `PATCH pulls/{number}`; what is left out stays."""
 
-    title: str | UnsetType = UNSET
-    body: str | UnsetType | None = UNSET
-    state: Literal["open", "closed"] | UnsetType = UNSET
-    base: str | UnsetType = UNSET
+    state: Literal["open", "closed"] | None = None
+    base: str | None = None
 
 
 async def change_pull(call: Call) -> Answer:
-    asked = call.body(PullChange)
+    asked, forge = call.body(PullChange), call.service.forge
     async with call.service.lock(call.repo):
         pull = pull_of(call)
-        issue = call.service.forge.issue_of(pull)
+        issue = forge.issue_of(pull)
         if issue.author != call.user.id:
             call.need("write")
-        base = _new_base(call, pull, asked)
         with call.store.change():
-            was = _rewrite(call, pull, asked)
-            if base is not None:
-                was["base"] = {
-                    "ref": {"from": pull.base},
-                    "sha": {"from": pull.base_sha},
-                }
-                pull = call.store.pulls.put(base)
-                call.service.forge.note(issue.id, call.user, "base_ref_changed")
+            was = rewritten(call, "PullRequest", issue, asked)
+            if asked.base not in {None, pull.base}:
+                sides = {"ref": pull.base, "sha": pull.base_sha}
+                was["base"] = {key: {"from": side} for key, side in sides.items()}
+                call.store.issues.change(issue, updated_at=forge.now())
+                tip = found(call.bare.tip(str(asked.base)))
+                pull = call.store.pulls.change(pull, base=asked.base, base_sha=tip)
+                forge.note(issue.id, call.user, "base_ref_changed")
             if was:
-                events = call.service.events
-                events.tell(call.repo, call.user, "edited", pull, changes=was)
+                call.tell("edited", pull, changes=was)
             if asked.state == "closed" and issue.state == "open":
                 call.service.close_pull(call.repo, call.user, pull)
             elif asked.state == "open" and issue.state == "closed":
@@ -201,52 +171,18 @@ async def change_pull(call: Call) -> Answer:
     return Answer(call.renderer.full_pull(call.repo, pull))
 
 
-def _rewrite(call: Call, pull: Pull, asked: PullChange) -> dict[str, Any]:
-    """Change title and body, and return what they were where they changed."""
-    issue = call.service.forge.issue_of(pull)
-    title = issue.title if isinstance(asked.title, UnsetType) else asked.title
-    body = issue.body if isinstance(asked.body, UnsetType) else asked.body
-    titled("PullRequest", title)
-    was = written_before(issue, title, body)
-    if was or not isinstance(asked.base, UnsetType):
-        now = call.service.forge.now()
-        call.store.issues.put(replace(issue, title=title, body=body, updated_at=now))
-    return was
-
-
-def _new_base(call: Call, pull: Pull, asked: PullChange) -> Pull | None:
-    """Return the pull request with the base that is asked for; None: it stays.
-
-    Raises `Refused`: 422: it cannot have that base.
-    """
-    if isinstance(asked.base, UnsetType) or asked.base == pull.base:
-        return None
-    tip = call.bare.tip(asked.base)
-    if tip is None:
-        said = f"Proposed base branch '{asked.base}' was not found"
-        raise fault("PullRequest", "base", "invalid", said)
-    return replace(pull, base=asked.base, base_sha=tip)
-
-
 def _reopen(call: Call, pull: Pull) -> Pull:
-    tip, base = call.bare.tip(pull.head), call.bare.tip(pull.base)
-    if pull.merged_at is not None or tip is None or base is None:
-        said = "A merged pull request, or one whose branch is gone, stays closed."
-        raise fault("PullRequest", "state", "invalid", said)
+    tip, base = (found(call.bare.tip(each)) for each in (pull.head, pull.base))
+    assert pull.merged_at is None
     issue = call.service.forge.issue_of(pull)
-    pull = call.store.pulls.put(replace(pull, head_sha=tip, base_sha=base))
+    pull = call.store.pulls.change(pull, head_sha=tip, base_sha=base)
     now = call.service.forge.now()
-    call.store.issues.put(
-        replace(issue, state="open", closed_at=None, closed_by=None, updated_at=now)
+    call.store.issues.change(
+        issue, state="open", closed_at=None, closed_by=None, updated_at=now
     )
     call.service.forge.note(issue.id, call.user, "reopened")
     call.tell("reopened", pull)
     return pull
-
-
-CHANGE_ROUTES = (
-    Route("PATCH", r"/repos/{owner}/{repo}/pulls/{number:\d+}", change_pull),
-)
 
 
 class MergeAsked(Body):
@@ -254,8 +190,9 @@ class MergeAsked(Body):
 
     sha: str | None = None
     merge_method: MergeMethod = "merge"
-    commit_title: str | None = None
-    commit_message: str | None = None
+    commit_title: str = ""
+    """Empty: the pull request's."""
+    commit_message: str = ""
 
 
 def build(
@@ -273,31 +210,13 @@ def build(
     if index.conflicts is not None:
         raise Refused(405, "Pull Request is not mergeable")
     tree = index.write_tree(bare.git)
-    title, message = _words(forge, repo, pull, asked)
-    text = f"{title}\n\n{message}".strip() + "\n"
+    title = asked.commit_title or f"{forge.issue_of(pull).title} (#{pull.number})"
+    text = f"{title}\n\n{asked.commit_message}".strip() + "\n"
     author, parents = by, [pull.base_sha, pull.head_sha]
     if asked.merge_method == "squash":
         author = bare.git[pull.head_sha].peel(pygit2.Commit).author
         parents = [pull.base_sha]
     return str(bare.git.create_commit(None, author, by, text, tree, parents))
-
-
-def _words(
-    forge: Forge, repo: Repository, pull: Pull, asked: MergeAsked
-) -> tuple[str, str]:
-    issue = forge.issue_of(pull)
-    if asked.merge_method == "merge":
-        source = f"{repo.owner}/{pull.head}"
-        title = f"Merge pull request #{pull.number} from {source}"
-        message = issue.title
-    else:
-        title = f"{issue.title} (#{pull.number})"
-        own = between(forge.bare(repo), pull.base_sha, pull.head_sha)
-        message = "\n\n".join(f"* {commit.message.strip()}" for commit in own)
-    return (
-        title if asked.commit_title is None else asked.commit_title,
-        message if asked.commit_message is None else asked.commit_message,
-    )
 
 
 async def merge(call: Call) -> Answer:
@@ -312,8 +231,7 @@ async def merge(call: Call) -> Answer:
         with call.store.change():
             call.service.merged(call.repo, call.user, pull, made)
             call.service.settle(call.repo, call.user, [move])
-    said = "Pull Request successfully merged"
-    return Answer({"sha": made, "merged": True, "message": said})
+    return Answer({"sha": made, "merged": True})
 
 
 def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
@@ -322,9 +240,16 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
         raise Refused(405, "Pull Request is not mergeable")
     if asked.sha is not None and asked.sha != pull.head_sha:
         raise Refused(409, "Head branch was modified. Review and try the merge again.")
-    caller, rules_of = Caller(call.user, call.token), RuleEnforcement(call.service)
-    rules_of.check_merge(call.repo, caller, pull, asked.merge_method)
+    enforcement = RuleEnforcement(call.service)
+    enforcement.check_merge(call.repo, call.user, pull, asked.merge_method)
 
 
-_MERGE = r"/repos/{owner}/{repo}/pulls/{number:\d+}/merge"
-MERGE_ROUTES = (Route("PUT", _MERGE, merge, "write"),)
+_PULL: Final = r"/repos/{owner}/{repo}/pulls/{number:\d+}"
+ROUTES = (
+    Route("PATCH", _PULL, change_pull),
+    Route("PUT", _PULL + "/merge", merge, "write"),
+    Route("GET", REVIEWS, list_reviews),
+    Route("POST", REVIEWS, create_review),
+    Route("PUT", REVIEWS + r"/{review:\d+}/dismissals", dismiss_review, "write"),
+    Route("POST", _PULL + r"/comments/{comment:\d+}/replies", reply),
+)

@@ -9,12 +9,11 @@ from collections.abc import MutableMapping
 from typing import Any, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 from nacl.public import PrivateKey, SealedBox
 
-from brat.forge.resources.forge_records import Record
-from brat.forge.resources.wire import Refused
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.resources.forge_records import Owned
+from brat.forge.resources.wire import Refused, fields
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, shows
 from brat.forge.service.programs import SECRET, run_secrets
 from brat.forge.storage.record_store import Table
 
@@ -32,8 +31,7 @@ class AskedSecret(Body):
     key_id: str
 
 
-class Sealed(Record, frozen=True, kw_only=True):
-    repo: int
+class Sealed(Owned, frozen=True, kw_only=True):
     environment: str
     """Empty: it is the repository's."""
     name: str
@@ -74,19 +72,17 @@ async def put(call: Call, environment: str = "") -> Answer:
     if asked.key_id != KEY_ID:
         raise Refused(422, "Bad request - value is not encrypted with the public key")
     known = [one for one in stored(call, environment) if one.name == name]
-    with call.store.change():
-        if known:
-            _table(call).put(replace(known[0], value=asked.encrypted_value))
-        else:
-            new = Sealed(
-                id=call.store.next_id(),
-                repo=call.repo.id,
-                environment=environment,
-                name=name,
-                value=asked.encrypted_value,
-                made_at=call.service.forge.now(),
-            )
-            _table(call).put(new)
+    if known:
+        _table(call).change(known[0], value=asked.encrypted_value)
+    else:
+        new = Sealed(
+            repo=call.repo.id,
+            environment=environment,
+            name=name,
+            value=asked.encrypted_value,
+            made_at=call.service.forge.now(),
+        )
+        _table(call).add(new)
     runs[SECRET + name] = opened(stored(call, environment)[-1]).value
     return Answer(status=204) if known else Answer({}, status=201)
 
@@ -105,14 +101,6 @@ def forget(call: Call, environment: str) -> None:
         _table(call).remove(one)
 
 
-_SECRETS: Final = "/repos/{owner}/{repo}/actions/secrets"
-SEALED_ROUTES: Final = (
-    Route("GET", _SECRETS + "/public-key", public_key, "write"),
-    Route("PUT", _SECRETS + "/{secret_name}", put, "write"),
-    Route("DELETE", _SECRETS + "/{secret_name}", remove, "write"),
-)
-
-
 async def list_secrets(call: Call) -> Answer:
     """`GET actions/secrets`: those that the forge was started with, and those since."""
     given = dict.fromkeys(run_secrets(), call.repo.created_at)
@@ -127,20 +115,9 @@ def listed(call: Call, dates: dict[str, str]) -> Answer:
     """Show the names; `dates` says when each was made."""
     return call.page(
         sorted(dates),
-        lambda name: {
-            "name": name,
-            "created_at": dates[name],
-            "updated_at": dates[name],
-        },
+        lambda name: {"name": name, "created_at": dates[name]},
         wrap="secrets",
     )
-
-
-_ACTIONS = "/repos/{owner}/{repo}/actions"
-ROUTES = (
-    Route("GET", _ACTIONS + "/secrets", list_secrets, "write"),
-    Route("GET", _ACTIONS + "/organization-secrets", list_shared, "write"),
-)
 
 
 class AskedVariable(Body):
@@ -148,11 +125,9 @@ class AskedVariable(Body):
     value: str
 
 
-class Variable(Record, frozen=True, kw_only=True):
-    repo: int
+class Variable(Owned, frozen=True, kw_only=True):
     name: str
     value: str
-    made_at: str
 
 
 def _variables(call: Call) -> Table[Variable]:
@@ -164,56 +139,52 @@ def _named(call: Call, name: str) -> Variable | None:
     return next((one for one in known if one.name == name.upper()), None)
 
 
+def _asked(call: Call) -> Variable:
+    return found(_named(call, call.word("name")))
+
+
 async def list_variables(call: Call) -> Answer:
     return call.page(_variables(call).of(call.repo.id), _view, wrap="variables")
-
-
-async def get_variable(call: Call) -> Answer:
-    return Answer(_view(found(_named(call, call.word("name")))))
 
 
 async def add_variable(call: Call) -> Answer:
     asked = call.body(AskedVariable)
     if _named(call, asked.name):
         raise Refused(409, "Already exists - Variable already exists")
-    with call.store.change():
-        new = Variable(
-            id=call.store.next_id(),
-            repo=call.repo.id,
-            name=asked.name.upper(),
-            value=asked.value,
-            made_at=call.service.forge.now(),
-        )
-        _variables(call).put(new)
-    runs[SECRET + new.name] = new.value
+    name = asked.name.upper()
+    _variables(call).add(Variable(repo=call.repo.id, name=name, value=asked.value))
+    runs[SECRET + name] = asked.value
     return Answer({}, status=201)
 
 
 async def change_variable(call: Call) -> Answer:
-    known, asked = found(_named(call, call.word("name"))), call.body(AskedVariable)
-    with call.store.change():
-        _variables(call).put(replace(known, value=asked.value))
+    _variables(call).change(_asked(call), value=call.body(AskedVariable).value)
     return Answer(status=204)
 
 
 async def remove_variable(call: Call) -> Answer:
-    known = found(_named(call, call.word("name")))
     with call.store.change():
-        _variables(call).remove(known)
+        _variables(call).remove(_asked(call))
     return Answer(status=204)
 
 
 def _view(one: Variable) -> dict[str, Any]:
-    dates = {"created_at": one.made_at, "updated_at": one.made_at}
-    return {"name": one.name, "value": one.value, **dates}
+    return fields(one, "name value")
 
 
-_ALL: Final = "/repos/{owner}/{repo}/actions/variables"
+_ACTIONS: Final = "/repos/{owner}/{repo}/actions"
+_SECRETS: Final = _ACTIONS + "/secrets"
+_ALL: Final = _ACTIONS + "/variables"
 _ONE: Final = _ALL + "/{name}"
-VARIABLE_ROUTES: Final = (
+ROUTES: Final = (
+    Route("GET", _SECRETS, list_secrets, "write"),
+    Route("GET", _ACTIONS + "/organization-secrets", list_shared, "write"),
+    Route("GET", _SECRETS + "/public-key", public_key, "write"),
+    Route("PUT", _SECRETS + "/{secret_name}", put, "write"),
+    Route("DELETE", _SECRETS + "/{secret_name}", remove, "write"),
     Route("GET", _ALL, list_variables, "write"),
-    Route("GET", _ONE, get_variable, "write"),
     Route("POST", _ALL, add_variable, "write"),
+    Route("GET", _ONE, shows(lambda call: _view(_asked(call))), "write"),
     Route("PATCH", _ONE, change_variable, "write"),
     Route("DELETE", _ONE, remove_variable, "write"),
 )

@@ -3,8 +3,9 @@
 https://docs.github.com/rest/commits/statuses
 """
 
-from collections.abc import Set as AbstractSet
 from typing import Any, Literal
+
+from msgspec.structs import asdict
 
 from brat.forge.resources.wire import Refused, fields
 from brat.forge.rest.rest_call import Answer, Body, Call, Route
@@ -22,16 +23,9 @@ class NewStatus(Body):
 def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
     who = call.renderer.user(call.renderer.who(one.creator))
     return {
-        **fields(one, "id state description target_url context created_at"),
+        **fields(one, "id state description target_url context"),
         "creator": who,
     }
-
-
-def _announce(call: Call, status: CommitStatus) -> None:
-    kept = ("id", "state", "context", "description", "target_url", "created_at")
-    face = _face(call, status)
-    body = {key: face[key] for key in kept} | {"sha": status.sha}
-    call.service.events.send(call.repo, call.user, ("status", None), body)
 
 
 async def create_status(call: Call) -> Answer:
@@ -39,27 +33,28 @@ async def create_status(call: Call) -> Answer:
     if call.bare.kind(sha) != "commit":
         raise Refused(422, f"No commit found for SHA: {sha}")
     with call.store.change():
-        status = said_in(call.store).statuses.put(
+        status = said_in(call.store).statuses.add(
             CommitStatus(
-                id=call.store.next_id(),
                 repo=call.repo.id,
                 sha=sha,
-                state=asked.state,
-                context=asked.context,
                 creator=call.user.id,
-                created_at=call.service.forge.now(),
-                description=asked.description,
-                target_url=asked.target_url,
+                **asdict(asked),
             )
         )
-        _announce(call, status)
+        body = {**_face(call, status), "sha": sha}
+        call.service.events.send(call.repo, call.user, ("status", None), body)
     return Answer(_face(call, status), 201)
 
 
 async def combined_status(call: Call) -> Answer:
+    """The combined status: red if one is, else pending if one is or there is none."""
     sha = commit_of(call)
     known = said_in(call.store).statuses.of((call.repo.id, sha))
     newest = [*{one.context: one for one in known}.values()]
+    states = {one.state for one in newest}
+    state = "success" if states == {"success"} else "pending"
+    if states & {"failure", "error"}:
+        state = "failure"
 
     def shown(one: CommitStatus) -> dict[str, Any]:
         face = _face(call, one)
@@ -67,26 +62,13 @@ async def combined_status(call: Call) -> Answer:
         return face
 
     page = call.page(newest, shown, wrap="statuses")
-    body = _combined(sha, {one.state for one in newest}) | page.body
-    return Answer(body, headers=page.headers)
+    return Answer({"state": state, "sha": sha} | page.body, headers=page.headers)
 
 
 async def list_statuses(call: Call) -> Answer:
     """`GET commits/{ref}/statuses`: all of them, newest first."""
     known = said_in(call.store).statuses.of((call.repo.id, commit_of(call)))
     return call.page(known[::-1], lambda one: _face(call, one))
-
-
-def _combined(sha: str, states: AbstractSet[str]) -> dict[str, Any]:
-    """The combined status: red if one is, else pending if one is or there is none.
-
-    Its statuses are beside it.
-    """
-    if states & {"failure", "error"}:
-        state = "failure"
-    else:
-        state = "success" if states == {"success"} else "pending"
-    return {"state": state, "sha": sha}
 
 
 _REPO = "/repos/{owner}/{repo}"

@@ -4,6 +4,7 @@ https://docs.github.com/rest/issues/sub-issues
 https://docs.github.com/rest/issues/issue-dependencies
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from msgspec.structs import replace as with_fields
@@ -68,36 +69,30 @@ class NewSubIssue(Body):
     replace_parent: bool = False
 
 
-class OldSubIssue(Body):
-    sub_issue_id: int
-
-
 class NewBlocker(Body):
     issue_id: int
 
 
-def _issue(call: Call, number: int) -> tuple[Repository, Issue]:
+def _placed(call: Call, number: int) -> tuple[Repository, Issue]:
     issue = found(call.store.issues.get(number))
-    repo = found(call.store.repositories.get(issue.repo))
+    return found(call.store.repositories.get(issue.repo)), issue
+
+
+def _issue(call: Call, number: int) -> tuple[Repository, Issue]:
+    repo, issue = _placed(call, number)
     if not call.service.forge.may(repo, call.user, "read"):
         raise not_found()
     return repo, issue
 
 
-def _face(call: Call, issue: Issue) -> dict[str, Any]:
-    repo = found(call.store.repositories.get(issue.repo))
-    return call.renderer.issue(repo, issue)
-
-
-def _in_order(call: Call, parent: Issue) -> list[Child]:
-    return sorted(_links(call.store).of(parent.id), key=lambda one: one.place)
+def _listed(call: Call, numbers: Iterable[int]) -> Answer:
+    issues = [_placed(call, number) for number in numbers]
+    return call.page(issues, lambda one: call.renderer.issue(*one))
 
 
 async def list_sub_issues(call: Call) -> Answer:
-    children = [
-        found(call.store.issues.get(o.id)) for o in _in_order(call, issue_of(call))
-    ]
-    return call.page(children, lambda one: _face(call, one))
+    known = _links(call.store).of(issue_of(call).id)
+    return _listed(call, (o.id for o in sorted(known, key=lambda one: one.place)))
 
 
 async def add_sub_issue(call: Call) -> Answer:
@@ -110,26 +105,23 @@ async def add_sub_issue(call: Call) -> Answer:
     with call.store.change():
         place = 1 + max((one.place for one in links.of(parent.id)), default=0)
         links.put(Child(id=child.id, parent=parent.id, place=place))
-        parent = _touched(call, parent)
-        _tell(call, "sub_issue_added", parent, (home, child))
-    return Answer(_face(call, parent), 201)
+        parent = _told(call, parent, (home, child), _SUB, "sub_issue_added")
+    return Answer(call.renderer.issue(call.repo, parent), 201)
 
 
 async def remove_sub_issue(call: Call) -> Answer:
-    parent, asked = issue_of(call), call.body(OldSubIssue)
+    parent, asked = issue_of(call), call.body(NewSubIssue)
     home, child = _issue(call, asked.sub_issue_id)
     link = found(_links(call.store).get(child.id))
     with call.store.change():
         _links(call.store).remove(link)
-        parent = _touched(call, parent)
-        _tell(call, "sub_issue_removed", parent, (home, child))
-    return Answer(_face(call, parent))
+        parent = _told(call, parent, (home, child), _SUB, "sub_issue_removed")
+    return Answer(call.renderer.issue(call.repo, parent))
 
 
 async def list_blocked_by(call: Call) -> Answer:
     known = _dependencies(call.store).of(issue_of(call).id)
-    blockers = [found(call.store.issues.get(one.by)) for one in known]
-    return call.page(blockers, lambda one: _face(call, one))
+    return _listed(call, (one.by for one in known))
 
 
 async def add_blocked_by(call: Call) -> Answer:
@@ -139,45 +131,35 @@ async def add_blocked_by(call: Call) -> Answer:
     if any(one.by == by.id for one in known.of(issue.id)):
         raise Refused(422, "Validation failed: the dependency exists already")
     with call.store.change():
-        number = call.store.next_id()
-        known.put(Blocking(id=number, blocked=issue.id, by=by.id))
-        issue = _touched(call, issue)
-        _tell_blocked(call, "blocked_by_added", issue, (home, by))
-    return Answer(_face(call, issue), 201)
+        known.add(Blocking(blocked=issue.id, by=by.id))
+        issue = _told(call, issue, (home, by), _BLOCKED, "blocked_by_added")
+    return Answer(call.renderer.issue(call.repo, issue), 201)
 
 
-def _touched(call: Call, issue: Issue) -> Issue:
-    now = call.service.forge.now()
-    return call.store.issues.put(with_fields(issue, updated_at=now))
+_SUB: Final = ("sub_issues", "parent_issue", "sub_issue")
+_BLOCKED: Final = ("issue_dependencies", "blocked_issue", "blocking_issue")
+"""An event, and what it calls the two issues."""
 
 
-def _tell(
-    call: Call, action: str, parent: Issue, child: tuple[Repository, Issue]
-) -> None:
-    renderer, (home, sub) = call.renderer, child
+def _told(
+    call: Call,
+    issue: Issue,
+    other: tuple[Repository, Issue],
+    words: tuple[str, str, str],
+    action: str,
+) -> Issue:
+    """Touch an issue, and tell that it got or lost another one."""
+    now, (event, one, two) = call.service.forge.now(), words
+    issue = call.store.issues.change(issue, updated_at=now)
     body = {
-        "sub_issue_id": sub.id,
-        "sub_issue": renderer.issue(home, sub),
-        "sub_issue_repo": renderer.repository(home),
-        "parent_issue_id": parent.id,
-        "parent_issue": renderer.issue(call.repo, parent),
+        f"{one}_id": issue.id,
+        one: call.renderer.issue(call.repo, issue),
+        f"{two}_id": other[1].id,
+        two: call.renderer.issue(*other),
+        f"{two}_repo": call.renderer.repository(other[0]),
     }
-    call.service.events.send(call.repo, call.user, ("sub_issues", action), body)
-
-
-def _tell_blocked(
-    call: Call, action: str, issue: Issue, blocker: tuple[Repository, Issue]
-) -> None:
-    renderer, (home, by) = call.renderer, blocker
-    body = {
-        "blocked_issue_id": issue.id,
-        "blocked_issue": renderer.issue(call.repo, issue),
-        "blocking_issue_id": by.id,
-        "blocking_issue": renderer.issue(home, by),
-        "blocking_issue_repo": renderer.repository(home),
-    }
-    event = ("issue_dependencies", action)
-    call.service.events.send(call.repo, call.user, event, body)
+    call.service.events.send(call.repo, call.user, (event, action), body)
+    return issue
 
 
 _ONE: Final = r"/repos/{owner}/{repo}/issues/{number:\d+}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import Pull, Record
+from brat.forge.resources.forge_records import Owned, Pull
 from brat.forge.resources.wire import Refused, fields, not_found
 from brat.forge.rest.rest_call import Body, Call
 from brat.forge.storage.record_store import Store, Table
@@ -17,7 +17,7 @@ from tests.world.github_forge.per_store import per_store
 from tests.world.github_forge.shapes import Review
 
 
-class LineComment(Record, frozen=True, kw_only=True):
+class LineComment(Owned, frozen=True, kw_only=True):
     """A comment on a line; the first of a thread holds whether it is resolved."""
 
     pull: int
@@ -26,9 +26,7 @@ class LineComment(Record, frozen=True, kw_only=True):
     body: str
     path: str
     line: int
-    commit: str
     hunk: str
-    created_at: str
     begins: int = 0
     """The first comment of its thread; 0: it is that."""
     is_resolved: bool = False
@@ -52,18 +50,16 @@ def add(call: Call, pull: Pull, review: Review, said: OnLine) -> LineComment:
     Raises `Refused`: 422: the line is no part of the change.
     """
     hunk = _hunk(call, pull, said)
-    return comments_of(call.store).put(
+    return comments_of(call.store).add(
         LineComment(
-            id=call.store.next_id(),
+            repo=call.repo.id,
             pull=pull.id,
             review=review.id,
             user=call.user.id,
             body=said.body,
             path=said.path,
             line=said.line,
-            commit=review.commit,
             hunk=hunk,
-            created_at=call.service.forge.now(),
         )
     )
 
@@ -84,21 +80,14 @@ def _hunk(call: Call, pull: Pull, said: OnLine) -> str:
     raise Refused(422, "pull_request_review_thread.line must be part of the diff")
 
 
-def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
-    renderer, page = call.renderer, call.site.page(call.repo.full_name, "pull", number)
-    more = {"in_reply_to_id": one.begins} if one.begins else {}
-    return {
-        **fields(one, "id body path line created_at"),
-        "html_url": f"{page}#discussion_r{one.id}",
-        "pull_request_review_id": one.review,
-        "user": renderer.user(renderer.who(one.user)),
-        **more,
-    }
+def face_of(call: Call, one: LineComment) -> dict[str, Any]:
+    user = call.renderer.user(call.renderer.who(one.user))
+    return fields(one, "id body") | {"user": user}
 
 
 def tell(call: Call, pull: Pull, one: LineComment) -> None:
     body = {
-        "comment": face_of(call, one, pull.number),
+        "comment": face_of(call, one),
         "pull_request": call.renderer.pull(call.repo, pull),
     }
     kind = ("pull_request_review_comment", "created")
@@ -116,15 +105,13 @@ def reply_to(call: Call, pull: Pull, review: Review, body: str) -> LineComment:
         raise not_found()
     one = replace(
         found,
-        id=call.store.next_id(),
         review=review.id,
         user=call.user.id,
         body=body,
-        created_at=call.service.forge.now(),
         begins=found.id,
         is_resolved=False,
     )
-    return comments_of(call.store).put(one)
+    return comments_of(call.store).add(one)
 
 
 def threads_of(store: Store, pull: Pull) -> list[list[LineComment]]:
@@ -132,11 +119,3 @@ def threads_of(store: Store, pull: Pull) -> list[list[LineComment]]:
     for one in comments_of(store).of(pull.id):
         threads.setdefault(one.begins or one.id, []).append(one)
     return list(threads.values())
-
-
-def resolve(store: Store, number: int) -> None:
-    """Resolve the thread that a comment begins; safe to call twice."""
-    found = comments_of(store).get(number)
-    if found is not None:
-        with store.change():
-            comments_of(store).put(replace(found, is_resolved=True))

@@ -13,8 +13,8 @@ from brat.forge.resources.forge_records import (
     CheckRun,
     Issue,
     IssueEvent,
+    Owned,
     Pull,
-    Record,
     Repository,
     Run,
     User,
@@ -33,7 +33,7 @@ def node_id(kind: str, number: int | str) -> str:
     return f"{kind}:{number}"
 
 
-class Review(Record, frozen=True, kw_only=True):
+class Review(Owned, frozen=True, kw_only=True):
     """A review; `state` as GitHub writes it: APPROVED, ..."""
 
     pull: int
@@ -44,15 +44,13 @@ class Review(Record, frozen=True, kw_only=True):
     submitted_at: str
 
 
-class CommitStatus(Record, frozen=True, kw_only=True):
+class CommitStatus(Owned, frozen=True, kw_only=True):
     """A commit status; the newest of a context counts."""
 
-    repo: int
     sha: str
     state: str
     context: str
     creator: int
-    created_at: str
     description: str | None = None
     target_url: str | None = None
 
@@ -78,19 +76,17 @@ class GitHubRenderer(Renderer):
         """Gives `clean`, or what the rules have against a merge."""
         self._known: dict[tuple[str, str], bool] = {}
 
-    def mergeable(self, repo: Repository, pull: Pull) -> tuple[bool | None, str]:
-        """Say whether a pull request merges cleanly, and GitHub's word for that."""
+    def mergeable_state(self, repo: Repository, pull: Pull) -> str:
+        """Return GitHub's word for whether a pull request can be merged."""
         if self._forge.issue_of(pull).state == "closed":
-            return None, "unknown"
+            return "unknown"
         sides = (pull.base_sha, pull.head_sha)
         if sides not in self._known:
             index = self._forge.bare(repo).git.merge_commits(*sides)
             self._known[sides] = index.conflicts is None
         if not self._known[sides]:
-            return False, "dirty"
-        if pull.draft:
-            return True, "draft"
-        return True, self.merge_state(repo, pull)
+            return "dirty"
+        return "draft" if pull.draft else self.merge_state(repo, pull)
 
     def repository(self, repo: Repository) -> object:
         shape = super().repository(repo)
@@ -119,10 +115,9 @@ class GitHubRenderer(Renderer):
 
     def full_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request, and whether it can be merged."""
-        is_mergeable, state = self.mergeable(repo, one)
         by = one.merged_by and self.user(self.who(one.merged_by))
-        said = {"mergeable": is_mergeable, "mergeable_state": state, "merged_by": by}
-        return self.pull(repo, one) | said
+        state = self.mergeable_state(repo, one)
+        return self.pull(repo, one) | {"mergeable_state": state, "merged_by": by}
 
     def check_run(self, repo: Repository, one: CheckRun) -> dict[str, Any]:
         return super().check_run(repo, one) | {"check_suite": {"id": one.id}}

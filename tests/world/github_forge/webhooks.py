@@ -10,7 +10,6 @@ from uuid import uuid4
 
 import aiohttp
 from msgspec import json
-from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
     Hook,
@@ -19,8 +18,6 @@ from brat.forge.resources.forge_records import (
     Run,
     User,
 )
-from brat.forge.resources.wire import fields
-from brat.forge.rest.rest_call import PER_PAGE, Answer, Call
 from brat.forge.service.announcements import (
     DEADLINE_S,
     About,
@@ -41,10 +38,6 @@ class Delivery(Record, frozen=True, kw_only=True):
     """What became of a payload for one hook."""
 
     hook: int
-    guid: str
-    event: str
-    action: str | None
-    created_at: str
     pending: bool = True
     status_code: int = 0
     """0: there was no answer in time."""
@@ -87,7 +80,7 @@ class KeptWebhooks(WebhookSender):
 
     def __init__(self, context: ForgeContext) -> None:
         super().__init__(context)
-        self._under_way: asyncio.Queue[tuple[Hook, Delivery, bytes]] = asyncio.Queue()
+        self._under_way = asyncio.Queue[tuple[Hook, Delivery, str, bytes]]()
 
     def post(
         self, repo: Repository, _actor: User, kind: Kind, payload: dict[str, Any]
@@ -104,37 +97,22 @@ class KeptWebhooks(WebhookSender):
 
     def send(self, hook: Hook, kind: Kind, payload: dict[str, Any]) -> None:
         """Send a payload to a hook soon; only inside `Store.change`."""
-        new = Delivery(
-            id=self._store.next_id(),
-            hook=hook.id,
-            guid=str(uuid4()),
-            event=kind[0],
-            action=kind[1],
-            created_at=self._context.forge.now(),
-        )
-        deliveries_in(self._store).put(new)
-        self._under_way.put_nowait((hook, new, json.encode(payload)))
+        new = deliveries_in(self._store).add(Delivery(hook=hook.id))
+        self._under_way.put_nowait((hook, new, kind[0], json.encode(payload)))
 
     async def _carry(self) -> None:
         limit = aiohttp.ClientTimeout(total=DEADLINE_S)
         async with aiohttp.ClientSession(timeout=limit) as session:
             while True:
-                await self._deliver(session, *await self._under_way.get())
-
-    async def _deliver(
-        self,
-        session: aiohttp.ClientSession,
-        hook: Hook,
-        delivery: Delivery,
-        body: bytes,
-    ) -> None:
-        headers, code = delivery_headers(hook, delivery.event, delivery.guid, body), 0
-        with suppress(TimeoutError, aiohttp.ClientError):
-            async with session.post(hook.url, data=body, headers=headers) as answer:
-                code = answer.status
-        with self._store.change():
-            ended = replace(delivery, pending=False, status_code=code)
-            deliveries_in(self._store).put(ended)
+                hook, delivery, event, body = await self._under_way.get()
+                headers = delivery_headers(hook, event, str(uuid4()), body)
+                code = 0
+                with suppress(TimeoutError, aiohttp.ClientError):
+                    sent = session.post(hook.url, data=body, headers=headers)
+                    async with sent as answer:
+                        code = answer.status
+                known = deliveries_in(self._store)
+                known.change(delivery, pending=False, status_code=code)
 
 
 def kept_webhooks(service: Service) -> KeptWebhooks:
@@ -152,23 +130,3 @@ def whole(service: Service) -> GitHubRenderer:
         service.events = events
         service.webhooks = KeptWebhooks(service)
     return renderer
-
-
-def shown_config(hook: Hook) -> dict[str, Any]:
-    """Return where a hook's deliveries go; the secret is never shown."""
-    shape = {"url": hook.url, "content_type": "json", "insecure_ssl": "0"}
-    return shape | ({"secret": "********"} if hook.secret else {})
-
-
-def delivery(one: Delivery) -> dict[str, Any]:
-    return {
-        **fields(one, "id guid status_code event action"),
-        "delivered_at": one.created_at,
-    }
-
-
-def listed(call: Call, known: list[Delivery]) -> Answer:
-    """Return the first deliveries: nobody asks for more."""
-    size = call.asked("per_page")
-    most = int(size) if size.isdecimal() else PER_PAGE
-    return Answer([delivery(one) for one in known[:most]])

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from aiohttp import web
 from msgspec import json
-from msgspec.structs import replace
 
 from brat.forge.resources.forge_records import (
     ACTIONS_APP,
@@ -44,7 +43,8 @@ from brat.forge.service.run_processes import (
 )
 from brat.forge.service.running_forge import Service
 
-_KEY: Final = "uploads.key"
+_KEY: Final = os.urandom(32)
+"""Of the tokens for uploads."""
 
 
 class SessionFiles(WorkflowFiles):
@@ -93,11 +93,7 @@ class SessionFiles(WorkflowFiles):
         return inputs
 
     def _secret(self, run: Run) -> str:
-        """Return the same for a run as long as the forge's folder is there."""
-        key = self.forge.folder / _KEY
-        if not key.exists():
-            key.write_bytes(os.urandom(32))
-        return hmac.digest(key.read_bytes(), str(run.id).encode(), "sha256").hex()
+        return hmac.digest(_KEY, str(run.id).encode(), "sha256").hex()
 
     async def put(self, request: web.Request) -> web.Response:
         """Take a zip from another starter, which shows the run's own token."""
@@ -128,9 +124,7 @@ _KNOWN: Final = {
 }
 _LOOP_MAY: Final[Permissions] = tuple(
     (name, "write")
-    for name in (
-        *("actions", "checks", "contents", "issues", "pull_requests", "statuses"),
-    )
+    for name in ["actions", "checks", "contents", "issues", "pull_requests", "statuses"]
 )
 _TASK_MAY: Final[Permissions] = (("actions", "write"), ("contents", "read"))
 """The permissions of the two jobs of a task's or CI's run: they share one token."""
@@ -208,9 +202,8 @@ class EveryFile(SessionFiles):
         if run.path in OWN_WORKFLOWS and not run.inputs.get("ci"):
             return
         events, store = self._service.events, self._service.forge.store
-        check = store.check_runs.put(
+        check = store.check_runs.add(
             CheckRun(
-                id=store.next_id(),
                 repo=repo.id,
                 head_sha=run.head_sha,
                 name=run.path.rpartition("/")[2].rpartition(".")[0],
@@ -225,13 +218,11 @@ class EveryFile(SessionFiles):
         events, store = self._service.events, self._service.forge.store
         for check in store.check_runs.of((repo.id, run.head_sha)):
             if check.external_id == str(run.id) and check.app == ACTIONS_APP:
-                ended = store.check_runs.put(
-                    replace(
-                        check,
-                        status="completed",
-                        conclusion=run.conclusion,
-                        completed_at=run.updated_at,
-                    )
+                ended = store.check_runs.change(
+                    check,
+                    status="completed",
+                    conclusion=run.conclusion,
+                    completed_at=run.updated_at,
                 )
                 events.tell(repo, actor, "completed", ended)
 

@@ -15,6 +15,7 @@ from tests.world.vendor.conversation import (
     Turn,
     event,
     halves,
+    joined,
     tokens,
     tool,
 )
@@ -29,21 +30,14 @@ _FAULT: Final = ("api_error", "Internal server error")
 
 def read(body: Mapping[str, Any]) -> Asked:
     messages = [*_all(body.get("messages"))]
-    texts = [*_texts(body.get("system"))]
-    said: list[str] = []
-    results = 0
-    for message in messages:
-        found = [*_texts(message.get("content"))]
-        texts += found
-        if message.get("role") == "assistant":
-            said += found
-        blocks = _all(message.get("content"))
-        results += sum(block.get("type") == "tool_result" for block in blocks)
+    by_model = [m for m in messages if m.get("role") == "assistant"]
+    system = {"content": body.get("system")}
+    blocks = (block for each in messages for block in _all(each.get("content")))
     return Asked(
         model=str(body.get("model", "")),
-        text="\n".join(texts),
-        said="\n".join(said),
-        results=results,
+        text=joined((system, *messages)),
+        said=joined(by_model),
+        results=sum(block.get("type") == "tool_result" for block in blocks),
         tools=tuple(_tools(body)),
         stream=body.get("stream") is True,
     )
@@ -57,16 +51,6 @@ def _tools(body: Mapping[str, Any]) -> Iterator[Tool]:
 def _all(value: object) -> Iterator[Mapping[str, Any]]:
     if isinstance(value, list):
         yield from (each for each in value if isinstance(each, dict))
-
-
-def _texts(content: object) -> Iterator[str]:
-    if isinstance(content, str):
-        yield content
-    for block in _all(content):
-        if block.get("type") == "tool_result":
-            yield from _texts(block.get("content"))
-        elif isinstance(block.get("text"), str):
-            yield block["text"]
 
 
 def whole(asked: Asked, turn: Turn) -> dict[str, Any]:

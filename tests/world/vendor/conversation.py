@@ -27,6 +27,21 @@ def event(value: Mapping[str, Any]) -> bytes:
     return f"event: {value['type']}\n".encode() + data(value)
 
 
+def texts(content: object) -> Iterator[str]:
+    """Give the texts of a message's content, and of the tools' results in it."""
+    if isinstance(content, str):
+        yield content
+    for part in content if isinstance(content, list) else ():
+        if part.get("type") == "tool_result":
+            yield from texts(part.get("content"))
+        elif "text" in part:
+            yield str(part["text"])
+
+
+def joined(messages: Iterable[Mapping[str, Any]]) -> str:
+    return "\n".join(text for each in messages for text in texts(each.get("content")))
+
+
 CHARS_PER_TOKEN: Final = 4
 
 

@@ -15,6 +15,7 @@ from tests.world.vendor.conversation import (
     Turn,
     data,
     halves,
+    joined,
     tokens,
     tool,
 )
@@ -36,20 +37,12 @@ def read(body: Mapping[str, Any]) -> Asked:
     by_model = [m for m in messages if m.get("role") == "assistant"]
     return Asked(
         model=str(body.get("model", "")),
-        text="\n".join(text for message in messages for text in _texts(message)),
-        said="\n".join(text for message in by_model for text in _texts(message)),
+        text=joined(messages),
+        said=joined(by_model),
         results=sum(message.get("role") == "tool" for message in messages),
         tools=tuple(_tools(body)),
         stream=body.get("stream") is True,
     )
-
-
-def _texts(message: Mapping[str, Any]) -> Iterator[str]:
-    content = message.get("content")
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, list):
-        yield from (str(part["text"]) for part in content if "text" in part)
 
 
 def _tools(body: Mapping[str, Any]) -> Iterator[Tool]:

@@ -15,6 +15,7 @@ from tests.world.vendor.conversation import (
     Turn,
     event,
     halves,
+    texts,
     tokens,
     tool,
 )
@@ -47,11 +48,8 @@ def _items(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _texts(item: Mapping[str, Any]) -> Iterator[str]:
-    for content in (item.get("content"), item.get("output")):
-        if isinstance(content, str):
-            yield content
-        elif isinstance(content, list):
-            yield from (str(part["text"]) for part in content if "text" in part)
+    yield from texts(item.get("content"))
+    yield from texts(item.get("output"))
 
 
 def _tools(body: Mapping[str, Any]) -> Iterator[Tool]:

@@ -9,10 +9,12 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from grite.errors import BratError
+
+class _Tagged(Struct, frozen=True, tag=str.lower):
+    """What `type` names in JSON."""
 
 
-class Write(Struct, frozen=True, kw_only=True, tag="write", forbid_unknown_fields=True):
+class Write(_Tagged, frozen=True):
     """Write a file that does not exist yet."""
 
     path: str
@@ -20,19 +22,17 @@ class Write(Struct, frozen=True, kw_only=True, tag="write", forbid_unknown_field
     content: str
 
 
-class Patch(Struct, frozen=True, kw_only=True, tag="patch", forbid_unknown_fields=True):
+class Patch(_Tagged, frozen=True):
     """Change files as a unified diff says, without any header of git's."""
 
     diff: str
 
 
-class Run(Struct, frozen=True, kw_only=True, tag="run", forbid_unknown_fields=True):
+class Run(_Tagged, frozen=True):
     command: str
 
 
-class Insist(
-    Struct, frozen=True, kw_only=True, tag="insist", forbid_unknown_fields=True
-):
+class Insist(_Tagged, frozen=True):
     """Call a tool by its name, whether the CLI offers it or not."""
 
     tool: str
@@ -43,9 +43,7 @@ class Insist(
 Step = Write | Patch | Run | Insist
 
 
-class Status(
-    Struct, frozen=True, kw_only=True, tag="status", forbid_unknown_fields=True
-):
+class Status(_Tagged, frozen=True):
     """Answer with an HTTP error, such as 401, 429 or 500."""
 
     code: int
@@ -53,26 +51,26 @@ class Status(
     """Seconds."""
 
 
-class Hang(Struct, frozen=True, tag="hang", forbid_unknown_fields=True):
+class Hang(_Tagged, frozen=True):
     """Take the request and never answer."""
 
 
-class Cut(Struct, frozen=True, tag="cut", forbid_unknown_fields=True):
+class Cut(_Tagged, frozen=True):
     """Drop the connection in the middle of an answer."""
 
 
-class Flood(Struct, frozen=True, tag="flood", forbid_unknown_fields=True):
+class Flood(_Tagged, frozen=True):
     """Answer without end."""
 
 
-class Loop(Struct, frozen=True, tag="loop", forbid_unknown_fields=True):
+class Loop(_Tagged, frozen=True):
     """Ask for one more call of a tool, always."""
 
 
 Fault = Status | Hang | Cut | Flood | Loop
 
 
-class Case(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Case(Struct, frozen=True):
     """What the model does in conversations of one kind."""
 
     when: tuple[str, ...] = ()
@@ -86,7 +84,7 @@ class Case(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How many calls meet the fault; None: all."""
 
 
-class Script(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Script(Struct, frozen=True):
     """All cases that a vendor plays; the first case that fits is taken."""
 
     cases: tuple[Case, ...]
@@ -105,15 +103,7 @@ _NOTHING: Final = Case()
 
 
 def load(text: bytes) -> Script:
-    """Read a script.
-
-    Raises:
-        BratError: the text is not a valid script; the message names the faulty place.
-    """
-    try:
-        return msgspec.json.decode(text, type=Script)
-    except msgspec.DecodeError as error:
-        raise BratError(f"this is no script of a vendor: {error}") from error
+    return msgspec.json.decode(text, type=Script)
 
 
 def dump(script: Script) -> bytes:

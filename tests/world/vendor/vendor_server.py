@@ -53,6 +53,17 @@ ANTHROPIC, CHAT, RESPONSES, GEMINI, CODE_ASSIST = (
         code_assist,
     )
 )
+_PATHS: Final = {
+    "/{base:.*}messages": ANTHROPIC,
+    "/{base:.*}chat/completions": CHAT,
+    "/{base:.*}responses": RESPONSES,
+    "/model/{model}/{verb:invoke.*}": ANTHROPIC,
+    "/{base:.*}publishers/anthropic/models/{model}:{verb}": ANTHROPIC,
+    "/{base:.*}publishers/google/models/{model}:{verb}": GEMINI,
+    "/v1beta/models/{model}:{verb}": GEMINI,
+    "/v1internal:{verb}": CODE_ASSIST,
+}
+"""An API may be below any other path."""
 
 
 class Vendor:
@@ -64,25 +75,10 @@ class Vendor:
         self._calls: dict[Case, int] = {}
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the routes; an API may be below any other path."""
-        found = [web.get("/", _alive)]  # some CLIs check that the server answers
-        for path, dialect in (
-            ("messages", ANTHROPIC),
-            ("chat/completions", CHAT),
-            ("responses", RESPONSES),
-        ):
-            found.append(web.post(f"/{{base:.*}}{path}", self._called(dialect)))
-        found += [
-            web.post("/model/{model}/{verb:invoke.*}", self._called(ANTHROPIC)),
-            web.post(_VERTEX.format("anthropic"), self._called(ANTHROPIC)),
-            web.post(_VERTEX.format("google"), self._called(GEMINI)),
-        ]
-        return [
-            *found,
-            web.post(_GEMINI_PATH, self._called(GEMINI)),
-            web.post("/v1internal:loadCodeAssist", self._account),
-            web.post("/v1internal:{verb}", self._called(CODE_ASSIST)),
-        ]
+        called = [web.post(path, self._called(one)) for path, one in _PATHS.items()]
+        alive = web.get("/", _alive)  # some CLIs check that the server answers
+        account = web.post("/v1internal:loadCodeAssist", self._account)
+        return [alive, account, *called]
 
     async def _account(self, request: web.Request) -> web.Response:
         """Say what Code Assist lets an account use."""
@@ -116,10 +112,6 @@ class _Call:
     asked: Asked
     case: Case
     fault: Fault | None
-
-
-_VERTEX: Final = "/{{base:.*}}publishers/{}/models/{{model}}:{{verb}}"
-_GEMINI_PATH: Final = "/v1beta/models/{model}:{verb}"
 
 
 async def _alive(_: web.Request) -> web.Response:
@@ -236,11 +228,8 @@ async def _sent(
 
 
 @asynccontextmanager
-async def serving(script: Script, port: int, note: Note) -> AsyncIterator[str]:
-    """Play a script on loopback and give the address; `port` 0 takes a free one.
-
-    Raises `OSError`: the port is taken.
-    """
+async def serving(script: Script, note: Note) -> AsyncIterator[str]:
+    """Play a script on loopback and give the address."""
     app = web.Application(client_max_size=BODY_BYTES)
     app.add_routes(Vendor(script, note).routes())
     runner = web.AppRunner(
@@ -248,7 +237,7 @@ async def serving(script: Script, port: int, note: Note) -> AsyncIterator[str]:
     )
     await runner.setup()
     try:
-        site = web.TCPSite(runner, HOST, port)
+        site = web.TCPSite(runner, HOST, 0)
         await site.start()
         host, bound, *_ = runner.addresses[0]
         yield f"http://{host}:{bound}"

@@ -7,39 +7,126 @@ it: 422 for refs, https://github.com/dimileeh/agent-workspace-fabric/pull/353
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
+from urllib.parse import quote
 
-from brat.forge.resources.forge_records import Pull, Repository, User
+from brat.forge.resources.forge_records import (
+    ACTIONS_APP,
+    ACTIONS_APP_ID,
+    CheckRun,
+    Pull,
+    Repository,
+    User,
+)
 from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.forge_state import Caller, Forge
+from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
-from tests.world.github_forge.rules import rule_types as rules
-from tests.world.github_forge.rules.push_judge import (
-    Opinion,
-    Verdict,
-    checks_of,
-    opinion_of,
+from tests.world.github_forge.apps import app_id
+from tests.world.github_forge.rules.push_rules import (
+    Checks,
+    CheckState,
+    MergedPull,
+    RefChange,
+    violations,
 )
-from tests.world.github_forge.rules.ref_changes import MergedPull, RefChange
 from tests.world.github_forge.rules.rule_bindings import (
+    HEADS,
     Binding,
-    Mover,
     binding,
-    mover,
     without_queue,
 )
 from tests.world.github_forge.shapes import NOREPLY, MergeMethod, between, said_in
 
-_REFUSED: Final = "Merge commits are not allowed on this repository."
+_PASSES: Final = frozenset({"success", "neutral", "skipped"})
+_STATES: Final[dict[str, CheckState]] = {"success": "green", "pending": "pending"}
+
+
+def checks_of(forge: Forge, repo: Repository, sha: str) -> Checks:
+    """Return the checks and statuses of a commit; the newest of each name and App.
+
+    GitHub counts no job of a run that was dispatched:
+    https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+    """
+    found: dict[str, dict[int, CheckState]] = {}
+    on = (repo.id, sha)
+    for status in said_in(forge.store).statuses.of(on):
+        creator = forge.store.users.get(status.creator)
+        is_bot = creator is not None and creator.kind == "Bot"
+        slug = creator.login.removesuffix("[bot]") if creator and is_bot else ""
+        state = _STATES.get(status.state, "failing")
+        found.setdefault(status.context, {})[_app_id(forge, slug)] = state
+    runs = {str(run.id): run.event for run in forge.store.runs.all()}
+    for check in forge.store.check_runs.of(on):
+        if runs.get(check.external_id or "") == "workflow_dispatch":
+            continue
+        found.setdefault(check.name, {})[_app_id(forge, check.app)] = _state(check)
+    return found
+
+
+def _state(check: CheckRun) -> CheckState:
+    if check.status != "completed":
+        return "pending"
+    return "green" if check.conclusion in _PASSES else "failing"
+
+
+def _app_id(forge: Forge, slug: str) -> int:
+    """Return the id of an App by its slug; 0: there is none."""
+    if slug == ACTIONS_APP:
+        return ACTIONS_APP_ID
+    bot = forge.user(f"{slug}[bot]")
+    return app_id(forge, bot.id) if bot is not None else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What all that binds a ref has against a change of it: GitHub's sentences."""
+
+    sentences: tuple[str, ...]
+    by_rulesets: bool
+
+    def refusal(self, ref: str, page: str) -> tuple[str, str]:
+        """Return why a push may not move a ref, and what is said behind `remote:`.
+
+        `page` is the address of the repository's page. The words are git's and
+        GitHub's: tests/bot/forge/transcripts holds them.
+        """
+        listed = "".join(f"\n- {each}\n" for each in self.sentences)
+        if self.by_rulesets:
+            head = f"error: GH013: Repository rule violations found for {ref}.\n"
+            where = f"{page}/rules?ref={quote(ref, safe='')}"
+            head += f"Review all repository rules at {where}\n"
+            why = "push declined due to repository rule violations"
+            return why, head + listed + "\n"
+        head = f"error: GH006: Protected branch update failed for {ref}.\n"
+        return "protected branch hook declined", head + listed
+
+    def refuse(self, status: int) -> None:
+        """Raise `Refused` if anything stands against the change."""
+        if self.by_rulesets:
+            said = "".join(f"{each}\n\n" for each in self.sentences)
+            raise Refused(status, f"Repository rule violations found\n\n{said}")
+        if self.sentences:
+            raise Refused(status, " ".join(self.sentences))
+
+
+def opinion_of(held: Iterable[Binding], change: RefChange) -> Opinion:
+    """Ask every rule that binds a ref, and mind who may bypass it."""
+    passes = {"always"} | ({"pull_requests_only"} if change.pull is not None else set())
+    binds = [one for one in held if one.bypass not in passes]
+    found = {
+        said: one.source for one in binds for said in violations(one.rules, change)
+    }
+    return Opinion(tuple(found), by_rulesets="ruleset" in found.values())
 
 
 def method_refusal(held: Iterable[Binding], method: MergeMethod) -> str:
     """Return why nobody who is bound by `held` may merge so; empty: they may."""
     asked = (rule for one in held if one.bypass == "never" for rule in one.rules)
-    is_linear = any(isinstance(rule, rules.RequiredLinearHistory) for rule in asked)
-    return _REFUSED if is_linear and method == "merge" else ""
+    is_linear = any(rule["type"] == "required_linear_history" for rule in asked)
+    refused = "Merge commits are not allowed on this repository."
+    return refused if is_linear and method == "merge" else ""
 
 
 def verdicts(forge: Forge, repo: Repository, pull: Pull) -> list[str]:
@@ -57,9 +144,6 @@ def verdicts(forge: Forge, repo: Repository, pull: Pull) -> list[str]:
     ]
 
 
-MergeState = Literal["clean", "behind", "blocked"]
-
-
 class RuleEnforcement:
     """The rules of all repositories of a forge."""
 
@@ -68,96 +152,84 @@ class RuleEnforcement:
         self._forge = service.forge
 
     def judge_push(
-        self, repo: Repository, caller: Caller, moves: list[Move]
-    ) -> Verdict:
-        who = mover(self._forge, repo, caller.user)
+        self, repo: Repository, user: User, moves: list[Move]
+    ) -> tuple[dict[str, str], str]:
+        """Return which refs are refused and why, and the lines for `remote:`."""
         page, refused, told = self._service.site.page(repo.full_name), {}, ""
         for move in moves:
-            opinion = self._opinion(repo, who, move, forced=False)
-            why, said = opinion.refusal(move.ref, page)
-            told += said
-            if why:
-                refused[move.ref] = why
-        return Verdict(refused, told)
+            opinion = self._opinion(repo, user, move)
+            if opinion.sentences:
+                refused[move.ref], said = opinion.refusal(move.ref, page)
+                told += said
+        return refused, told
 
-    def check_move(self, repo: Repository, caller: Caller, move: Move) -> None:
+    def check_move(self, repo: Repository, user: User, move: Move) -> None:
         """Check that a ref may be moved by REST.
 
         Raises `Refused`: 422.
         """
-        who = mover(self._forge, repo, caller.user)
-        bare, before, after = self._forge.bare(repo), move.before, move.after
-        forced = before and after and not bare.reaches(after, before)
-        self._refuse(422, self._opinion(repo, who, move, forced=bool(forced)))
+        self._opinion(repo, user, move).refuse(422)
 
     def check_merge(
-        self, repo: Repository, caller: Caller, pull: Pull, method: MergeMethod
+        self, repo: Repository, user: User, pull: Pull, method: MergeMethod
     ) -> None:
         """Check that a pull request may be merged.
 
         Raises `Refused`: 405.
         """
-        who = mover(self._forge, repo, caller.user)
-        held = self.held(repo, who, pull)
-        said = method_refusal(held, method)
-        if said:
+        held = self.held(repo, user, pull)
+        if said := method_refusal(held, method):
             raise Refused(405, said)
         if held:
-            change = self.merge_of(repo, pull, (method, who))
-            self._refuse(405, opinion_of(held, change))
+            opinion_of(held, self.merge_of(repo, pull, method, user)).refuse(405)
 
-    def merge_state(self, repo: Repository, pull: Pull) -> MergeState:
+    def merge_state(
+        self, repo: Repository, pull: Pull
+    ) -> Literal["clean", "behind", "blocked"]:
         """Say what the rules have against a merge by the best method; no bypass counts.
 
         Where there is a merge queue, it says what they have against queueing.
 
         https://docs.github.com/graphql/reference/enums#mergestatestatus
         """
-        author = self._forge.issue_of(pull).author
-        by = User(id=author, login="", kind="User", created_at="")
-        who = Mover(by, "none", None)
-        held, queue = without_queue(
-            tuple(replace(one, bypass="never") for one in self.held(repo, who, pull))
-        )
+        author = self._forge.store.users.get(self._forge.issue_of(pull).author)
+        assert author is not None
+        bound = (replace(one, bypass="never") for one in self.held(repo, author, pull))
+        held, queued = without_queue(tuple(bound))
         if not held:
             return "clean"
         changes = [
-            self.merge_of(repo, pull, (method, who))
+            self.merge_of(repo, pull, method, author)
             for method in get_args(MergeMethod)
             if not method_refusal(held, method)
         ]
         newest = [change.brought_up_to_date() for change in changes]
-        now = newest if queue is not None else changes
-        if any(opinion_of(held, change).is_empty for change in now):
+        now = newest if queued else changes
+        if not all(opinion_of(held, change).sentences for change in now):
             return "clean"
-        is_only_behind = any(opinion_of(held, each).is_empty for each in newest)
+        is_only_behind = not all(opinion_of(held, each).sentences for each in newest)
         return "behind" if is_only_behind else "blocked"
 
-    def held(self, repo: Repository, who: Mover, pull: Pull) -> tuple[Binding, ...]:
+    def held(self, repo: Repository, who: User, pull: Pull) -> tuple[Binding, ...]:
         """Return what binds a merge; what comes in was judged when it was pushed."""
-        return binding(self._forge, repo, f"refs/heads/{pull.base}", who)
+        return binding(self._forge, repo, HEADS + pull.base, who)
 
-    def _opinion(
-        self, repo: Repository, who: Mover, move: Move, *, forced: bool
-    ) -> Opinion:
+    def _opinion(self, repo: Repository, who: User, move: Move) -> Opinion:
         held = binding(self._forge, repo, move.ref, who)
         checks = checks_of(self._forge, repo, move.after) if move.after else {}
-        change = RefChange(move.before, move.after, forced=forced, checks=checks)
-        return opinion_of(held, change)
+        return opinion_of(held, RefChange(checks))
 
     def merge_of(
-        self, repo: Repository, pull: Pull, how: tuple[MergeMethod, Mover]
+        self, repo: Repository, pull: Pull, method: MergeMethod, who: User
     ) -> RefChange:
-        (method, who), bare = how, self._forge.bare(repo)
+        bare = self._forge.bare(repo)
         commits = between(bare, pull.base_sha, pull.head_sha)
         return RefChange(
-            before=pull.base_sha,
-            after=pull.head_sha,
             checks=checks_of(self._forge, repo, pull.head_sha),
             pull=MergedPull(
                 method=method,
                 approvals=verdicts(self._forge, repo, pull).count("APPROVED"),
-                by_author=who.user.id == self._forge.issue_of(pull).author,
+                by_author=who.id == self._forge.issue_of(pull).author,
                 up_to_date=bare.reaches(pull.head_sha, pull.base_sha),
                 commits=[str(one.id) for one in commits],
                 signed=self._signed(repo),
@@ -173,12 +245,3 @@ class RuleEnforcement:
         made = (bare.commit(one.merge_commit or "") for one in pulls)
         own = (one for one in made if one and one.committer.email.endswith(NOREPLY))
         return frozenset(str(one.id) for one in own)
-
-    def _refuse(self, status: int, opinion: Opinion) -> None:
-        if opinion.of_rulesets:
-            every = [*opinion.of_protection, *opinion.of_rulesets]
-            said = "".join(f"{each.text}\n\n" for each in every)
-            raise Refused(status, f"Repository rule violations found\n\n{said}")
-        if opinion.of_protection:
-            said = " ".join(each.text for each in opinion.of_protection)
-            raise Refused(status, said)
