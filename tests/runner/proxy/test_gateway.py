@@ -12,7 +12,7 @@ from convoy.model.records import Limits
 from runner.proxy.proxy_protocol import Dialect, Refused
 from runner.proxy.request_rules import Allowances, RequestRefused, check, route_of
 from runner.session.proxy_client import ProxyClient
-from tests.runner.proxy.attacks import ATTACKS, BODIES, MODEL, PATHS
+from tests.runner.proxy.attacks import ATTACKS, BODIES, MODEL, PATHS, attacked
 from tests.runner.proxy.vendor import Vendor, client, heard, proxy, serving
 from tests.world.cases import looped
 from tests.world.patience import LINEAR, growth, patient
@@ -43,11 +43,14 @@ async def test_a_request_that_leads_out_or_costs_more_never_leaves(
     async with serving(Vendor()) as vendor, client() as session:
         with proxy(vendor.url, dialect, models=(MODEL,)) as (gateway, url):
             told = heard(gateway)
-            for name, attack in ATTACKS[dialect].items():
-                body = {**BODIES[dialect], **attack}
+            for attack in ATTACKS[dialect]:
+                body = attacked(dialect, attack)
                 status, why = await posted(session, url + PATHS[dialect], body)
-                assert (name, vendor.asked, status) == (name, [], 400)
-                assert why.startswith("brat does not forward a request with ")
+                assert (attack, vendor.asked, status) == (attack, [], 400)
+                fact = attack.partition("; ")[0]
+                named = f"{fact}. To", f"{fact.partition('=')[0]} (Expected "
+                said = why.removeprefix("brat does not forward a request with ")
+                assert said.startswith(named), attack
             smallest = BODIES[dialect]
             assert (await posted(session, url + PATHS[dialect], smallest))[0] == 200
 
@@ -79,26 +82,24 @@ def test_a_request_made_to_be_slow_is_refused_in_one_pass(
 
 OPENED: dict[Dialect, dict[str, str]] = {
     "anthropic": {
-        "web_search": "tools[].type=web_search_20250305",
-        "url image": "messages[].content[].source.type=url",
-        "fast": "speed",
-        "another model": "model=dearest-*",
-        "unknown in a message": "messages[].made_up",
+        "tools[].type=web_search_20250305; tools[].name=a": "",
+        "messages[].content[].source.type=url; messages[].content[].type=image": "",
+        "speed": "",
+        "model=dearest-1": "model=dearest-*",
+        "messages[].made_up": "",
     },
-    "chat": {"web_search_options": "web_search_options"},
-    "responses": {
-        "store": "store=true",
-        "search results": "include[]=file_search_call.results",
-    },
-    "gemini": {"google_search": "tools[].googleSearch"},
+    "chat": {"web_search_options": ""},
+    "responses": {"store=true": "", "include[]=file_search_call.results": ""},
+    "gemini": {"tools[].googleSearch": ""},
 }
+"""Attacks, with the entries that open them where these are not what they name."""
 
 
 @looped(*OPENED)
 async def test_the_configuration_opens_what_the_refusal_names(dialect: Dialect) -> None:
-    opened = OPENED[dialect]
+    opened = {k: v or k.partition("; ")[0] for k, v in OPENED[dialect].items()}
     path, entries = PATHS[dialect], tuple(opened.values())
-    bodies = {each: {**BODIES[dialect], **ATTACKS[dialect][each]} for each in opened}
+    bodies = {each: attacked(dialect, each) for each in opened}
     async with serving(Vendor()) as vendor, client() as session:
         with proxy(vendor.url, dialect, models=(MODEL,)) as (_, url):
             for attack, body in bodies.items():
