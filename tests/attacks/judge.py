@@ -158,10 +158,11 @@ def _blobs(root: Path, bundle: Path) -> dict[str, bytes]:
 
 def _asked(machine: Machine) -> Iterator[tuple[str, str]]:
     """Give what came to the model's vendor that should not."""
-    for method, path, body in machine.vendor.calls:
+    for asked in machine.vendor.heads:
+        text = asked.decode(errors="replace")
+        method, path, *_ = text.split()
         if path.partition("?")[0] not in ALLOWED_PATHS:
             yield "other paths of the model s vendor", f"{method} {path}"
-        text = body.decode(errors="replace")
         if found := [each for each in FORBIDDEN if each in text]:
             yield "the vendor as a way out", f"{path} with {found[0]}"
         if "the-dearest-one" in text:

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.attacks.machine import Machine, fresh, furnish_home, targets
-from tests.attacks.model_vendor import vendor
 from tests.attacks.surroundings import surroundings
+from tests.runner.proxy.world import server
 from tests.world.terminal import Terminal, new_terminal
 from tests.world.waiting import texts
 
@@ -31,7 +31,7 @@ command = "{ci}"
 @contextmanager
 def developer() -> Iterator[tuple[Machine, Terminal]]:
     """Give a developer's machine with the attack in their project."""
-    with fresh() as root, surroundings(root) as around, vendor() as model:
+    with fresh() as root, surroundings(root) as around, server() as model:
         terminal = new_terminal(root)
         brat = terminal.cwd / ".git/brat"
         at = targets(

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ import pytest
 from bot.door.feed import Feed
 from convoy.events.people_events import TaskHeard, TaskTold
 from convoy.model.records import EngineSpec
-from runner.inputs.job_inputs import FeedAddress
+from tests.attacks.sessions import handed
 from tests.engines.cases import ENGINES, Engine
 from tests.engines.install import PROGRAMS
 from tests.feed.hall import SESSION, hall, running
@@ -47,18 +45,6 @@ SCRIPT = Script(
 )
 
 
-@contextmanager
-def handed(place: FeedAddress) -> Iterator[int]:
-    """Give a descriptor that holds where the feed is."""
-    read, write = os.pipe()
-    try:
-        os.write(write, json.dumps({"url": place.url, "token": place.token}).encode())
-        os.close(write)
-        yield read
-    finally:
-        os.close(read)
-
-
 @pytest.mark.parametrize(
     "engine",
     [
@@ -85,9 +71,11 @@ async def test_an_engine_is_told_while_it_works(tmp_path: Path, engine: Engine) 
 
     with scripted(tmp_path, SCRIPT) as served:
         async with hall(tmp_path, rules) as here:
-            with handed(here.place()) as fd:
-                env |= {"BRAT_MODEL_URL": served.url, "BRAT_FEED_FD": str(fd)}
-                job = forge.start(env, fds=(fd,))
+            place = here.place()
+            feed = json.dumps({"url": place.url, "token": place.token})
+            with handed(BRAT_FEED_FD=feed) as told:
+                env |= {"BRAT_MODEL_URL": served.url, **told}
+                job = forge.start(env, fds=(int(told["BRAT_FEED_FD"]),))
             async with asyncio.TaskGroup() as group:
                 ended = group.create_task(asyncio.to_thread(forge.left_by, job))
                 at_work = await until(waiting, deadline_s=patient(40))

@@ -1,45 +1,22 @@
 """What the agent must not find, and what must not find its way into the runner."""
 
 import base64
-import os
 import sys
 
 from tests.runner.job import TOKEN, Forge, git
-from tests.runner.thief import baited
 
 PAIR = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
 
 
-def test_a_token_in_the_environment_is_not_found_by_the_agent(forge: Forge) -> None:
-    thief, bait = baited(forge, (TOKEN, PAIR))
-    started = forge.started(sys.executable, "-I", "-c", thief)
+def test_an_agents_environment_holds_what_is_listed_alone(forge: Forge) -> None:
+    started = forge.started(sys.executable, "-I", "-c", "import os; print(*os.environ)")
     left = forge.run(started, ACTIONS_RUNTIME_TOKEN=TOKEN, GH_TOKEN=TOKEN)
 
-    found = git("show", "work:found.txt", cwd=forge.unpacked(left))
-    assert found == bait
-    assert left.said.partition("environment: ")[2].split() == [
+    assert sorted(left.said.split()) == [
         *("BRAT_ATTEMPT", "BRAT_CONVOY", "BRAT_MODEL", "BRAT_PROMPT", "BRAT_TASK"),
         *("BRAT_TITLE", "CI", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_NOSYSTEM"),
         *("GIT_TERMINAL_PROMPT", "HOME", "LANG", "PATH", "TERM", "TMPDIR"),
     ]
-
-
-def test_a_token_in_a_descriptor_is_read_once_and_gone(forge: Forge) -> None:
-    thief, bait = baited(forge, (TOKEN, PAIR))
-    reader, writer = os.pipe()
-    os.write(writer, TOKEN.encode())
-    started = forge.started(sys.executable, "-I", "-c", thief)
-    env = forge.environment(
-        forge.hand_off(started), BRAT_TOKEN=None, BRAT_TOKEN_FD=str(reader)
-    )
-    job = forge.start(env, fds=(reader,))
-    os.close(reader)
-    left = forge.left_by(job)
-    os.close(writer)
-
-    assert (left.status, left.err) == (0, "")
-    found = git("show", "work:found.txt", cwd=forge.unpacked(left))
-    assert found == bait
 
 
 def test_secrets_do_not_reach_the_transcript_or_the_log(forge: Forge) -> None:

@@ -44,10 +44,10 @@ def there(patterns: Iterable[str]) -> list[str]:
     return [path for each in patterns for path in glob(each) or [each]]  # noqa: PTH207  a Path has no such root
 
 
-def holding(secret: bytes, path: Path) -> str:
+def holding(at: Targets, path: Path) -> str:
     if not stat.S_ISREG(path.stat().st_mode):
         return ""
-    return f"read {path}" if secret in path.read_bytes() else ""
+    return f"read {path}" if at.holds(path.read_bytes()) else ""
 
 
 @attempt
@@ -114,11 +114,10 @@ def the_witness_s_repository(at: Targets) -> str:
 
 @attempt
 def secrets_in_files(at: Targets) -> str:
-    secret = bytes.fromhex(at.secret)
     roots = at.home, at.temp, at.workspace, at.result, at.shared, at.cache
     for path in _below(*roots):
         try:
-            if won := holding(secret, path):
+            if won := holding(at, path):
                 return won
         except OSError:
             continue
@@ -137,9 +136,8 @@ def _below(*roots: str) -> Iterator[Path]:
 
 @attempt
 def secrets_where_they_are_known_to_lie(at: Targets) -> str:
-    secret = bytes.fromhex(at.secret)
     files = *at.credentials, *at.logins, at.memory
-    return first_won(lambda file: holding(secret, Path(file)), files)
+    return first_won(lambda file: holding(at, Path(file)), files)
 
 
 @attempt
@@ -170,7 +168,7 @@ def a_hard_link_to_a_secret(at: Targets) -> str:
     link = Path(f"hard-{OWN}.txt")
     os.link(at.credentials[0], link)
     try:
-        return holding(bytes.fromhex(at.secret), link)
+        return holding(at, link)
     finally:
         link.unlink()
 

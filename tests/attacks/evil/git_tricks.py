@@ -91,6 +91,6 @@ def git_that_asks_for_a_password(at: Targets) -> str:
             timeout=20,
             check=False,
         )
-        if bytes.fromhex(at.secret) in done.stdout:
+        if at.holds(done.stdout):
             return f"got the password by git, with the home {home}"
     return ""

@@ -23,6 +23,7 @@ BODIES: tuple[dict[str, object], ...] = (
     {"messages": [{"role": "user", "content": [IMAGE]}]},
 )
 """One of each kind: tests/runner/proxy/attacks.py has all that a vendor takes."""
+ANSWERS: list[bytes] = []
 
 
 def _asked(method: str, path: str, body: object = None) -> int:
@@ -41,9 +42,12 @@ def _asked(method: str, path: str, body: object = None) -> int:
     try:
         text = None if body is None else json.dumps(body)
         line.request(method, found[3].rstrip("/") + path, text, told)
-        return line.getresponse().status
+        answer = line.getresponse()
+        ANSWERS.append(repr(answer.headers.items()).encode() + answer.read())
     except (HTTPException, ValueError, socket.timeout):  # noqa: UP041  by its old name on 3.9
         return 0
+    else:
+        return answer.status
     finally:
         line.close()
 
@@ -83,3 +87,8 @@ def a_call_that_is_allowed(at: Targets) -> str:
     """Call the model as an engine does: that it comes in shows that the way is open."""
     _asked("POST", "/v1/messages", PLAIN)
     return ""
+
+
+@attempt
+def a_key_in_an_answer_of_the_gateway(at: Targets) -> str:
+    return "read it" if any(map(at.holds, ANSWERS)) else ""

@@ -58,6 +58,7 @@ def _adds(title: str, name: str, *args: object) -> None:
 # kernel looks at them.
 _adds("users of its own", "unshare", NEW_USER)
 _adds("mounts of its own", "unshare", NEW_MOUNTS)
+_adds("another network", "setns", -1, 0x40000000)
 _adds("a mount", "mount", b"none", b"/nowhere", b"tmpfs", 0, 0)
 _adds("a copy of the mounts", "open_tree", -100, b"/", CLONE_TREE)
 _adds("a copy of the mounts, by a later call", "open_tree_attr", -100, b"/", 1, 0, 0)

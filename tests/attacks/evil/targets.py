@@ -5,6 +5,7 @@ must not reach lies.
 """
 
 import json
+from base64 import b64encode
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -54,6 +55,11 @@ class Targets:
     """A port of loopback at which datagrams are counted."""
     victim: int
     """A process of the same user."""
+
+    def holds(self, text: bytes) -> bool:
+        """Tell whether a text has the secret, or the pair by which git shows it."""
+        secret = bytes.fromhex(self.secret)
+        return secret in text or b64encode(b"x-access-token:" + secret) in text
 
     def text(self) -> str:
         return json.dumps(asdict(self))

@@ -11,7 +11,6 @@ import pytest
 from convoy.model.records import EngineSpec, Limits
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
-from tests.runner.thief import baited
 from tests.world.staying import until
 from tests.world.vendor.script import Case, Script
 from tests.world.vendor.scripted import scripted
@@ -38,16 +37,6 @@ def run_unboxed(forge: Forge, text: str) -> Left:
         log, PATH=forge.program(text, "claude"), ANTHROPIC_API_KEY=KEY
     )
     return forge.run_on(["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh"], env)
-
-
-@pytest.mark.parametrize("secret", ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"])
-def test_the_agent_finds_no_key(forge: Forge, secret: str) -> None:
-    thief, bait = baited(forge, (KEY,))
-    program = f"#!{sys.executable} -I\n{thief}"
-    left = run(forge, program, None, **{"ANTHROPIC_API_KEY": "", secret: KEY})
-
-    found = git("show", "work:found.txt", cwd=forge.unpacked(left))
-    assert found == bait, left.said
 
 
 FINDING = """\

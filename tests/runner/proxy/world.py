@@ -1,5 +1,6 @@
 """Servers that an agent would like to reach, and the real proxy on its way there."""
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ DEADLINE_S = patient(20)
 
 
 class Server:
-    """Keeps what it was sent first on each connection, and answers."""
+    """Keeps what it was asked first on each connection, and answers."""
 
     def __init__(self, answer: bytes = ANSWER) -> None:
         self.heads: list[bytes] = []
@@ -35,13 +36,26 @@ class Server:
                 return
             with client:
                 client.settimeout(DEADLINE_S)
-                self.heads.append(client.recv(65536))
+                self.heads.append(_whole(client))
                 client.sendall(self._answer)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     def close(self) -> None:
         self._door.shutdown(socket.SHUT_RDWR)
         self._door.close()
         self._thread.join(DEADLINE_S)
+
+
+def _whole(client: socket.socket) -> bytes:
+    """Read a request, with its body if it has one."""
+    asked = client.recv(65536)
+    size = re.search(rb"(?i)\r\ncontent-length: *(\d+)", asked)
+    while size and len(asked.partition(b"\r\n\r\n")[2]) < int(size[1]):
+        asked += client.recv(65536)
+    return asked
 
 
 @contextmanager
