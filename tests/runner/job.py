@@ -61,6 +61,25 @@ def on_forge(url: str) -> dict[str, str]:
     }
 
 
+def started(**changes: object) -> TaskStarted:
+    """Return a task of which only what is given matters."""
+    dull = TaskStarted(
+        convoy=CONVOY,
+        task=TASK,
+        attempt=ATTEMPT,
+        session=SESSION,
+        nonce="n0nce",
+        base="0" * 40,
+        branch=ids.task_branch(CONVOY, TASK),
+        title="Greet the world",
+        instructions="Write greeting.txt.",
+        engine=EngineSpec(type="shell"),
+        limits=Limits(),
+        gate=Gate(),
+    )
+    return msgspec.structs.replace(dull, **changes)
+
+
 def git(*args: str, cwd: Path) -> str:
     done = subprocess.run(
         ["git", *args], cwd=cwd, env=CLEAN, capture_output=True, check=False
@@ -157,22 +176,9 @@ class Forge:
     def started(
         self, *argv: str, timeout_s: int = NEVER_S, **changes: object
     ) -> TaskStarted:
-        """Return a task that runs `argv`, with the dull fields filled in."""
-        started = TaskStarted(
-            convoy=CONVOY,
-            task=TASK,
-            attempt=ATTEMPT,
-            session=SESSION,
-            nonce="n0nce",
-            base=self.base,
-            branch=ids.task_branch(CONVOY, TASK),
-            title="Greet the world",
-            instructions="Write greeting.txt.",
-            engine=EngineSpec(type="shell", args=argv, timeout_s=timeout_s),
-            limits=Limits(),
-            gate=Gate(),
-        )
-        return msgspec.structs.replace(started, **changes)
+        """Return a task that runs `argv`."""
+        engine = EngineSpec(type="shell", args=argv, timeout_s=timeout_s)
+        return started(**{"base": self.base, "engine": engine, **changes})
 
     def hand_off(self, started: TaskStarted, at_ms: int | None = None) -> str:
         """Write the log's commit that starts the task."""

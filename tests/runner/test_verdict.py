@@ -14,7 +14,7 @@ from runner.engines.engine_events import Error
 from runner.engines.output_reader import Report
 from runner.session.session_verdict import Seen, conclude
 from runner.workspace.attempt_commits import Work
-from tests.runner.test_prompt import started
+from tests.runner.job import started
 from tests.world.cases import looped
 
 WELL = Ending(exit_code=0, seconds=1.0)
@@ -33,7 +33,7 @@ def judged(
     goes_on: bool = False,
 ) -> tuple[str, str]:
     spec = EngineSpec(type="shell", timeout_s=5)
-    task = replace(started("Do it."), engine=spec, salvaged=int(goes_on))
+    task = started(engine=spec, salvaged=int(goes_on))
     found = conclude(Seen(task, ending, report, work))
     return found.conclusion, found.why
 

@@ -11,8 +11,7 @@ from runner.box.supervisor import Ending
 from runner.session.session_verdict import Seen, conclude
 from runner.workspace.attempt_commits import Work
 from tests.runner.engines.hearing import SAMPLES, heard
-from tests.runner.job import Forge, Left, git
-from tests.runner.test_prompt import started
+from tests.runner.job import Forge, Left, git, started
 from tests.world.cases import looped
 
 pytestmark = pytest.mark.layer("landing")
@@ -62,7 +61,7 @@ def test_a_session_ends_as(
     sample: str, exit_code: int, work: Work, outcome: str, conclusion: str
 ) -> None:
     report = heard(sample, exit_code=exit_code).report
-    ending, task = Ending(exit_code=exit_code), started("Do it.")
+    ending, task = Ending(exit_code=exit_code), started()
     found = conclude(Seen(task, ending, report, work))
 
     assert (found.outcome, found.conclusion) == (outcome, conclusion)
