@@ -17,8 +17,8 @@ from tests.runner.proxy.world import Server, server
 from tests.world.given_secrets import given
 
 SECRET = given("what-no-agent-may-find-0123456789")
-SYSTEM = "/usr/local/bin", "/etc", "/opt", "/var/lib", "/"
-"""Folders that programs of every user come from."""
+SYSTEM = "/usr/local/bin", "/etc", "/opt", "/var/lib", "/", "/dev/shm"  # noqa: S108
+"""Folders that programs of every user come from, or share."""
 
 
 @dataclass(frozen=True)

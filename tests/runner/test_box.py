@@ -216,5 +216,6 @@ def test_where_the_machine_gives_no_box_no_agent_starts_unless_it_is_off(
     assert left.result["box"] == (refused if box == "on" else off)
     assert left.result["exit_code"] == (None if box == "on" else 5)
     assert ('set [runner] box = "off"' in left.result["why"]) == (box == "on")
+    assert not any(left.result["walls"].values())
     assert left.told[-1] == {"type": "unboxed", "why": left.result["box"]}
     assert "The agent had no sandbox" in Path(summary).read_text()
