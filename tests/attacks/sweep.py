@@ -9,10 +9,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from tests.attacks.act_mode import run_by_act
 from tests.attacks.environments import NOTHING, PREFIXES
 from tests.attacks.judge import Told, judged, table
-from tests.attacks.local_mode import developer, run_headless, said
+from tests.attacks.local_mode import developer, run_by_act, run_headless, said
 from tests.attacks.machine import machine
 from tests.attacks.sessions import session
 from tests.world.terminal import Terminal
