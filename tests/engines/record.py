@@ -16,8 +16,7 @@ from runner.engines import ENGINES as ROWS
 from runner.engines.row import Call
 from tests.engines.cases import COLUMNS, ENGINES, Engine
 from tests.engines.driving import session, vendor
-from tests.engines.pins import pinned_versions
-from tests.engines.recorder import recording
+from tests.engines.install import pinned_versions
 from tests.engines.request_fields import held
 from tests.runner.job import Forge, Left
 from tests.world.patience import patient
@@ -70,9 +69,9 @@ def sent(
     `given` are changes to its engine.
     """
     column, times = COLUMNS["ok"], {"timeout_s": LONG_S, "silence_s": LONG_S}
-    with vendor(forge.root, column) as served, recording(served.url) as (recorder, url):
-        left = session(forge, engine, column, url, **times, **given)
-    return left, held(recorder.requests)
+    with vendor(forge.root, column) as served:
+        left = session(forge, engine, column, served.url, **times, **given)
+        return left, held(served.requests)
 
 
 def _without(rows: Mapping[str, str], engine: str) -> dict[str, str]:

@@ -1,10 +1,8 @@
 """What a request holds, in the words of `allow` in the configuration."""
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Final
-
-from tests.engines.recorder import Recorded
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 FREE: Final = frozenset(
     {
@@ -35,11 +33,12 @@ def fields(body: object, path: str = "") -> Iterator[str]:
         yield path
 
 
-def held(requests: list[Recorded]) -> dict[str, list[str]]:
-    bodies = [json.loads(each.body) for each in requests if each.body]
+def held(requests: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    bodies = [json.loads(each["body"]) for each in requests if each["body"]]
     found = {
-        "paths": {f"{each.method} {each.path}" for each in requests},
-        "headers": {name for each in requests for name in each.headers} - OF_TRANSPORT,
+        "paths": {each["asked"] for each in requests},
+        "headers": {name for each in requests for name in each["headers"]},
         "fields": {field for body in bodies for field in fields(body)},
     }
+    found["headers"] -= OF_TRANSPORT
     return {name: sorted(each) for name, each in found.items()}

@@ -11,7 +11,16 @@ from convoy.model.records import EngineSpec
 from convoy.model.session_result import Outcome
 from runner.engines import ENGINES as ROWS
 from runner.engines.row import Call
-from tests.engines.cases import COLUMNS, ENGINES, KEY, QUICK, RETRIES_S, Column, Engine
+from tests.engines.cases import (
+    COLUMNS,
+    ENGINES,
+    KEY,
+    QUICK,
+    RETRIES_S,
+    Column,
+    Engine,
+    on,
+)
 from tests.engines.driving import OUTPUT_BYTES, key, seen, session, vendor
 from tests.runner.job import Forge, Left
 from tests.world.terminal import left_running
@@ -21,12 +30,7 @@ from tests.world.vendor.vendor_server import digest
 pytestmark = pytest.mark.timeout(90)
 SHOWN = [*COLUMNS] if os.environ.get("BRAT_ENGINES") == "all" else [*QUICK]
 MATRIX = [
-    pytest.param(
-        engine,
-        COLUMNS[name],
-        id=f"{engine.type}-{name}",
-        marks=pytest.mark.needs(engine.program),
-    )
+    on(engine, engine, COLUMNS[name], named=f"{engine.type}-{name}")
     for engine in ENGINES.values()
     for name in SHOWN
     if name != "loop" or engine.has_tools

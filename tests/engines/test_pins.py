@@ -8,8 +8,7 @@ import pytest
 
 from runner.engines.pinned_program import PINS
 from tests.engines.cases import ENGINES
-from tests.engines.install import HERE
-from tests.engines.pins import pinned_versions
+from tests.engines.install import HERE, pinned_versions
 from tests.engines.record import kept
 
 pytestmark = pytest.mark.layer("landing")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.engines.cases import COLUMNS, ENGINES, KEY
+from tests.engines.cases import COLUMNS, ENGINES, KEY, on
 from tests.engines.driving import key, seen, session, vendor
 from tests.engines.record import LONG_S
 from tests.engines.test_requests import refused
@@ -103,11 +103,7 @@ SERVED = (
 @pytest.mark.parametrize(
     "served",
     [
-        pytest.param(
-            each,
-            id=f"{each.type}-{each.url or each.model}",
-            marks=pytest.mark.needs(ENGINES[each.type].program),
-        )
+        on(ENGINES[each.type], each, named=f"{each.type}-{each.url or each.model}")
         for each in SERVED
     ],
 )

@@ -11,7 +11,7 @@ from bot.door.feed import Feed
 from convoy.events.people_events import TaskHeard, TaskTold
 from convoy.model.records import EngineSpec
 from tests.attacks.sessions import handed
-from tests.engines.cases import ENGINES, Engine
+from tests.engines.cases import ENGINES
 from tests.engines.install import PROGRAMS
 from tests.feed.hall import SESSION, hall, running
 from tests.runner.job import Forge
@@ -45,16 +45,9 @@ SCRIPT = Script(
 )
 
 
-@pytest.mark.parametrize(
-    "engine",
-    [
-        pytest.param(each, id=each.type, marks=pytest.mark.needs(each.program))
-        for each in ENGINES.values()
-        if each.type == "claude-code"
-    ],
-)
-async def test_an_engine_is_told_while_it_works(tmp_path: Path, engine: Engine) -> None:
-    forge, rules = Forge(tmp_path), running()
+@pytest.mark.needs("claude")
+async def test_an_engine_is_told_while_it_works(tmp_path: Path) -> None:
+    forge, rules, engine = Forge(tmp_path), running(), ENGINES["claude-code"]
     spec = EngineSpec(type=engine.type, model=engine.model, timeout_s=600)
     started = forge.started(
         convoy=NAME, task=1, attempt=1, title="Greet the world", engine=spec

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from runner.engines import ENGINES as ROWS
-from tests.engines.cases import ENGINES, PROMPT, Column, Engine
+from tests.engines.cases import ENGINES, PROMPT, Column, Engine, on
 from tests.engines.driving import session, vendor
 from tests.runner.job import Forge
 from tests.world.vendor.script import Case, Insist, Script, Write
@@ -46,12 +46,7 @@ def test_all_others_are_refused_a_list_of_tools() -> None:
 
 @pytest.mark.parametrize(
     "engine",
-    [
-        pytest.param(
-            ENGINES[name], id=name, marks=pytest.mark.needs(ENGINES[name].program)
-        )
-        for name in TOOLS
-    ],
+    [on(ENGINES[name], named=name) for name in TOOLS],
 )
 def test_a_tool_that_is_not_listed_is_refused_and_that_stands_in_the_transcript(
     forge: Forge, engine: Engine
@@ -64,7 +59,5 @@ def test_a_tool_that_is_not_listed_is_refused_and_that_stands_in_the_transcript(
 
     told = json.dumps(left.result), left.said[-2000:]
     assert left.result["files"] == (["hello.txt"] if writes else []), told
-    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
-    events = [each["event"] for line in lines if "event" in (each := json.loads(line))]
-    refused = [each["name"] for each in events if each.get("refused")]
+    refused = [each["name"] for each in left.told if each.get("refused")]
     assert refused == [may_not], told
