@@ -5,14 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from convoy.gate import PathChange
 from convoy.model.records import EngineSpec
-from runner.box.supervisor import Ending
-from runner.session.session_verdict import Seen, conclude
-from runner.workspace.attempt_commits import Work
-from tests.runner.engines.hearing import SAMPLES, heard
-from tests.runner.job import Forge, Left, git, started
-from tests.world.cases import looped
+from tests.runner.engines.hearing import SAMPLES
+from tests.runner.job import Forge, Left, git
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -37,34 +32,6 @@ def driven(
 
 def judged(left: Left) -> tuple[str, str]:
     return left.result["outcome"], left.result["conclusion"]
-
-
-ONE = PathChange("a", "000000", "100644")
-COMMITTED, LEFTOVER = Work("c" * 40, (ONE,)), Work("c" * 40, (ONE,), leftover=True)
-
-
-@looped(
-    ("claude-ok", 0, COMMITTED, "exited", "success"),
-    ("claude-ok", 0, LEFTOVER, "uncommitted", "success"),
-    ("claude-ok", 0, Work(), "nothing", "failure"),
-    ("claude-sigterm", 0, LEFTOVER, "uncommitted", "failure"),
-    ("claude-ok", 7, LEFTOVER, "crashed", "failure"),
-    ("claude-budget", 1, LEFTOVER, "budget", "failure"),
-    ("claude-turns", 1, LEFTOVER, "budget", "failure"),
-    ("claude-b429", 1, LEFTOVER, "rate_limited", "failure"),
-    ("claude-b500", 1, LEFTOVER, "vendor_down", "failure"),
-    ("claude-b401", 1, LEFTOVER, "credentials", "failure"),
-    ("claude-sigint", 0, LEFTOVER, "failed", "failure"),
-    ("aider-401", 0, LEFTOVER, "credentials", "failure"),
-)
-def test_a_session_ends_as(
-    sample: str, exit_code: int, work: Work, outcome: str, conclusion: str
-) -> None:
-    report = heard(sample, exit_code=exit_code).report
-    ending, task = Ending(exit_code=exit_code), started()
-    found = conclude(Seen(task, ending, report, work))
-
-    assert (found.outcome, found.conclusion) == (outcome, conclusion)
 
 
 def test_an_engine_that_says_nothing_is_hung(forge: Forge) -> None:
