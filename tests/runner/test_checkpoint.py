@@ -21,11 +21,8 @@ class Job:
         rest = "while ! [ -e .git/go ]; do sleep 0.05; done\n"
         started = forge.started("sh", "-c", script + "\n" + rest, limits=OFTEN)
         self.forge = forge
+        self.kept = forge.root / "result" / NAME
         self.process = forge.begin(forge.hand_off(started))
-
-    @property
-    def kept(self) -> Path:
-        return self.forge.root / "result" / NAME
 
     @property
     def checkout(self) -> Path:
@@ -50,9 +47,6 @@ class Job:
                 each.kill()
         self.process.communicate()
 
-    def unpacked(self) -> Path:
-        return self.forge.unpacked(name=NAME)
-
 
 def test_a_killed_session_leaves_what_was_done(forge: Forge) -> None:
     job = Job(forge, "echo half > half.txt; echo '*.o' >> .gitignore; echo 1 > a.o")
@@ -61,7 +55,7 @@ def test_a_killed_session_leaves_what_was_done(forge: Forge) -> None:
     job.die()
 
     assert not (job.kept.parent / "result.json").exists()
-    clone = job.unpacked()
+    clone = forge.unpacked(name=NAME)
     assert git("show", "work:half.txt", cwd=clone) == "half"
     assert git("diff", "--name-only", forge.base, "work", cwd=clone) == (
         ".gitignore\nhalf.txt"
@@ -100,7 +94,10 @@ def test_what_could_not_land_or_is_too_large_is_not_kept(
     job.until(job.kept.exists)
     job.die()
 
-    assert git("diff", "--name-only", forge.base, "work", cwd=job.unpacked()) == "a"
+    assert (
+        git("diff", "--name-only", forge.base, "work", cwd=forge.unpacked(name=NAME))
+        == "a"
+    )
 
 
 @pytest.mark.skipif(bool(why := cannot_box()), reason=f"no boxes here: {why}")

@@ -110,11 +110,7 @@ SLEEPS = [
 @pytest.mark.needs("act")
 @pytest.mark.parametrize(
     ("does", "told"),
-    [
-        (does, each)
-        for does, all_told in ((True, WAKES), (False, SLEEPS))
-        for each in all_told
-    ],
+    [*((True, each) for each in WAKES), *((False, each) for each in SLEEPS)],
 )
 def test_what_is_for_the_bot_wakes_it_and_nothing_else_does(
     does: bool,  # noqa: FBT001  a parameter of the table
@@ -147,14 +143,6 @@ def test_a_review_of_our_work_has_the_loop_started_on_the_default_branch(
         if wakes(folder, "pull_request_review", told, env, job=job):
             found.append(job)
     assert found == started
-
-
-def test_an_idle_repository_costs_four_jobs_a_day() -> None:
-    """Every other trigger is somebody's doing; brat-wake.yml is off without work."""
-    on = YAML(typ="safe").load(LOOP.with_name("brat.yml"))["on"]
-
-    (net,) = on["schedule"]
-    assert net["cron"] == "22 */6 * * *"
 
 
 @pytest.mark.needs("act")

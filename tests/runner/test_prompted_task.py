@@ -1,7 +1,5 @@
 """One session without a convoy: the job's inputs say what is wanted."""
 
-from pathlib import Path
-
 import pytest
 
 from runner.inputs import job_inputs
@@ -60,28 +58,19 @@ def test_the_agent_is_told_the_prompt_as_others_words(forge: Forge) -> None:
     assert not (left.folder / "work.patch").exists()
 
 
-def test_the_prompt_may_be_a_file_of_the_checkout(forge: Forge) -> None:
-    workspace = forge.root / "work"
-    (workspace / "ci").mkdir(parents=True)
-    (workspace / "ci/task.md").write_text("Say hello from a file.")
-
-    left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="ci/task.md")
-
-    assert left.result["files"] == ["greeting.txt"]
-
-
-def test_a_link_out_of_the_checkout_is_no_prompt(forge: Forge, tmp_path: Path) -> None:
+def test_the_prompt_may_be_a_file_of_the_checkout_but_no_link(forge: Forge) -> None:
     """The checkout may be of a stranger's pull request."""
     workspace = forge.root / "work"
     workspace.mkdir()
-    (workspace / "task.md").symlink_to("/proc/self/environ")
+    (workspace / "evil.md").symlink_to("/proc/self/environ")
+    left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="evil.md")
 
-    left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="task.md")
-
-    assert (left.status, left.out) == (2, "")
-    assert left.err.count("\n") == 1
+    assert (left.status, left.out, left.err.count("\n")) == (2, "", 1)
     assert not left.folder.exists()
-    assert "The prompt-file 'task.md' is not a file in the checkout." in left.err
+    assert "The prompt-file 'evil.md' is not a file in the checkout." in left.err
+    (workspace / "task.md").write_text("Say hello from a file.")
+    left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="task.md")
+    assert left.result["files"] == ["greeting.txt"]
 
 
 @looped(

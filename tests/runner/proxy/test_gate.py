@@ -93,21 +93,8 @@ async def test_a_server_that_a_repository_names_is_outside(
     assert bool(vendor.asked) != outside
 
 
-async def test_what_makes_no_model_answer_is_refused_and_told_once() -> None:
-    paths = (
-        *("/v1/files", "/v1/messages/batches", "/v1/organizations/users"),
-        *("/v1/messages/../files", "/v1/chat/completions", "//v1/messages"),
-    )
-    async with proxied() as way:
-        for path in (*paths, *paths):
-            assert (await way.post(path=path)).status == 404, path
-
-    assert {type(each) for each in way.told} == {Refused}
-    assert len(way.told) == len({*way.told})
-    assert way.vendor.asked == []
-
-
 ELSEWHERE = (
+    *("/v1/files", "/v1/messages/batches", "/v1/organizations/users"),
     *("/v1/models/../files", "/v1/models/..", "/v1/models/a/../../files"),
     *("/v1/models/%2e%2e/files", "/v1/models/%2E./files", "/v1/models/..%2ffiles"),
     *("/v1/models/.", "/v1/models//files", "/v1//models", "/v1/models/"),
@@ -131,7 +118,8 @@ async def test_no_other_token_and_no_path_that_leads_elsewhere_leaves(
         host, _, port = way.url.removeprefix("http://").rpartition(":")
         body = json.dumps(BODIES[dialect])
         about = f"Host: {host}\r\nx-api-key: {TOKEN}\r\nConnection: close"
-        for path, verb in product(ELSEWHERE, ("GET", "POST")):
+        paths = *ELSEWHERE, *({*PATHS.values()} - {PATHS[dialect]}), "/v1/files"
+        for path, verb in product(paths, ("GET", "POST")):
             # No client sends such a path as it is: each resolves it first.
             reader, writer = await asyncio.open_connection(host, int(port))
             head = f"{verb} {path} HTTP/1.1\r\n{about}\r\n"
@@ -143,6 +131,8 @@ async def test_no_other_token_and_no_path_that_leads_elsewhere_leaves(
             assert status in (b"404", b"400", b"421"), path
 
     assert way.vendor.asked == []
+    assert {type(each) for each in way.told} == {Refused}
+    assert len(way.told) == len({*way.told})
 
 
 async def test_a_vendors_no_is_passed_on_and_costs_no_tokens() -> None:
