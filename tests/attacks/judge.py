@@ -29,20 +29,6 @@ RAN: Final = {
     "outlived": "a process that outlives the session",
 }
 """Which attempt a line of the marker is of, by a word of it."""
-WALLS: Final = {
-    "EROFS": "read-only",
-    "ENOENT": "not in the box",
-    "ESRCH": "own processes",
-    "ECONNREFUSED": "own network",
-    "ENETUNREACH": "own network",
-    "EAFNOSUPPORT": "call filter",
-    "EACCES": "another user",
-    "EPERM": "no such right",
-    "ENOSYS": "call filter",
-    "EADDRINUSE": "port is taken",
-    "Refused": "gateway",
-}
-"""The walls, by the errors that they answer with."""
 ALLOWED_PATHS: Final = {"/v1/messages", "/v1/messages/count_tokens", "/v1/models"}
 FORBIDDEN: Final = "mcp_servers", "web_fetch", '"url"'
 
@@ -170,22 +156,11 @@ def _asked(machine: Machine) -> Iterator[tuple[str, str]]:
 
 
 def table(rows: Mapping[str, Mapping[str, Told]]) -> str:
+    """Return what each attempt won, or by which error it was stopped, by machine."""
     names = list(dict.fromkeys(name for each in rows.values() for name in each))
-    wide = max(map(len, names))
-    lines = [" " * wide + "  " + "  ".join(f"{each:{_WIDE}.{_WIDE}}" for each in rows)]
+    lines = [("", *rows)]
     for name in names:
-        cells = (_cell(each.get(name)) for each in rows.values())
-        said = "  ".join(f"{each:{_WIDE}.{_WIDE}}" for each in cells)
-        lines.append(f"{name:{wide}}  {said}".rstrip())
-    return "\n".join(lines)
-
-
-def _cell(told: Told | None) -> str:
-    if told is None:
-        return "-"
-    if told.won:
-        return f"WON {told.won}"
-    return WALLS.get(told.by, told.by) or "nothing to have"
-
-
-_WIDE: Final = 18
+        told = (each.get(name, Told("", "-")) for each in rows.values())
+        ends = (f"WON {one.won}" if one.won else one.by or "nothing" for one in told)
+        lines.append((name, *ends))
+    return "\n".join("  ".join(f"{each:38.38}" for each in line) for line in lines)

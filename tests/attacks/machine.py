@@ -74,7 +74,7 @@ class Machine:
             "GITHUB_WORKSPACE": self.at.workspace,
             "BRAT_RESULT": self.at.result,
             "BRAT_MODEL_URL": self.vendor.url,
-            "ANTHROPIC_API_KEY": SECRET,
+            **dict.fromkeys(("ANTHROPIC_API_KEY", "BRAT_TOKEN"), SECRET),
             **dict.fromkeys(STEP_SECRETS, SECRET),
             **named,
         }

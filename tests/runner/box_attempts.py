@@ -86,16 +86,9 @@ def own_path() -> None:
 
 
 async def meet() -> None:
-    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"word")
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    for port in (PORT, server.sockets[0].getsockname()[1]):
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        assert await reader.read() == b"word"
-        writer.close()
-    server.close()
+    reader, writer = await asyncio.open_connection("127.0.0.1", PORT)
+    assert await reader.read() == b"word"
+    writer.close()
 
 
 def mode_from_a_folder() -> None:

@@ -3,20 +3,38 @@
 import base64
 import sys
 
-from tests.runner.job import TOKEN, Forge, git
+from convoy.model.records import EngineSpec
+from runner.box.surroundings import TOOL_CHOICES, TOOL_FOLDERS
+from tests.documents.engine_tables import VARIABLES
+from tests.runner.job import NEVER_S, TOKEN, Forge, git
 
 PAIR = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
 
 
-def test_an_agents_environment_holds_what_is_listed_alone(forge: Forge) -> None:
-    started = forge.started(sys.executable, "-I", "-c", "import os; print(*os.environ)")
-    left = forge.run(started, ACTIONS_RUNTIME_TOKEN=TOKEN, GH_TOKEN=TOKEN)
+def test_an_agents_environment_holds_what_is_listed_and_its_key_alone(
+    forge: Forge,
+) -> None:
+    script = (
+        "import os; print(*os.environ); print(os.environ['TEAM_KEY'], 'aws-012345')"
+    )
+    argv = (sys.executable, "-I", "-c", script)
+    spec = EngineSpec(type="shell", args=argv, timeout_s=NEVER_S, secret="TEAM_KEY")
+    keys = {"TEAM_KEY": "key-0123456789", "AWS_KEY": "aws-012345"}
+    others = {"ACTIONS_RUNTIME_TOKEN": TOKEN, "GH_TOKEN": TOKEN, "PYTHONPATH": "/x"}
+    started = forge.started(engine=spec)
+    left = forge.run(started, JAVA_HOME="/opt/java", **keys, **others)
 
-    assert sorted(left.said.split()) == [
+    names, shown = left.said.splitlines()
+    assert sorted(names.split()) == [
         *("BRAT_ATTEMPT", "BRAT_CONVOY", "BRAT_MODEL", "BRAT_PROMPT", "BRAT_TASK"),
         *("BRAT_TITLE", "CI", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_NOSYSTEM"),
-        *("GIT_TERMINAL_PROMPT", "HOME", "LANG", "PATH", "TERM", "TMPDIR"),
+        *("GIT_TERMINAL_PROMPT", "HOME", "JAVA_HOME", "LANG", "PATH", "TEAM_KEY"),
+        *("TERM", "TMPDIR"),
     ]
+    listed = {name for row in VARIABLES for name in row}
+    of_tools = {*TOOL_FOLDERS, *TOOL_CHOICES, "TEAM_KEY"}
+    assert {*names.split()} - of_tools <= listed, "docs/engines.md lists them"
+    assert shown == "*** aws-012345"
 
 
 def test_secrets_do_not_reach_the_transcript_or_the_log(forge: Forge) -> None:

@@ -71,15 +71,6 @@ def filters_of_the_checkout(at: Targets) -> str:
 
 
 @attempt
-def a_repository_that_borrows_objects(at: Targets) -> str:
-    """Let the checkout's repository read objects from elsewhere."""
-    info = Path(".git/objects/info")
-    info.mkdir(parents=True, exist_ok=True)
-    (info / "alternates").write_text(f"{at.home}/project/.git/objects\n")
-    return ""
-
-
-@attempt
 def git_that_asks_for_a_password(at: Targets) -> str:
     """Ask git, as the agent and as whoever's home this is, for the forge's password."""
     for home in (os.environ["HOME"], at.home):

@@ -87,14 +87,23 @@ def test_what_is_no_json_is_kept_as_text_and_json_may_be_of_any_depth() -> None:
         assert said == [Text(text=fault, by="program")]
 
 
-@looped("\\n", "- ", "\\n- ", "BRAT: ", "BRAT: done -")
-def test_text_made_to_be_slow_is_read_in_one_pass(piece: str) -> None:
-    def read(pieces: int) -> None:
-        text = piece * pieces
-        line = f'{{"type":"result","subtype":"success","result":"{text}"}}\n'
-        listened(ENGINES["claude-code"], line)
+RESULT = '{"type":"result","subtype":"success","result":"'
+LOGGED = 'level=ERROR message="stream error" '
 
-    assert growth(read, 25_000) < LINEAR
+
+@looped(
+    *(("claude-code", RESULT, p, 25_000) for p in ("\\n", "- ", "\\n- ", "BRAT: ")),
+    ("claude-code", RESULT, "BRAT: done -", 25_000),
+    *(("opencode", LOGGED, p, 1_000) for p in (LOGGED[12:], "error.error=")),
+)
+def test_text_made_to_be_slow_is_read_in_one_pass(
+    name: str, begun: str, piece: str, size: int
+) -> None:
+    def read(pieces: int) -> None:
+        end = '"}\n' if begun == RESULT else ""
+        listened(ENGINES[name], f"{begun}{piece * pieces}{end}")
+
+    assert growth(read, size) < LINEAR
 
 
 def test_a_line_without_end_does_not_fill_the_memory() -> None:
@@ -103,11 +112,3 @@ def test_a_line_without_end_does_not_fill_the_memory() -> None:
     assert [len(each.text) for each in said if isinstance(each, Text)] == [
         *(3 * LINE_CHARS // 2, LINE_CHARS)
     ]
-
-
-@looped('message="stream error" ', "error.error=")
-def test_a_log_made_to_be_slow_is_read_in_one_pass(piece: str) -> None:
-    line = f'level=ERROR message="stream error" {piece}'
-    row = ENGINES["opencode"]
-
-    assert growth(lambda pieces: listened(row, line + piece * pieces), 1_000) < LINEAR

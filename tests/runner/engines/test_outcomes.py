@@ -68,6 +68,7 @@ def test_the_prompt_is_the_programs_input_and_no_key_is_its_own(forge: Forge) ->
     assert "Greet the world" in shown["prompt.txt"]
     assert "ANTHROPIC_API_KEY=brat-" in shown["env.txt"]
     assert "ANTHROPIC_BASE_URL=http://127.0.0.1:" in shown["env.txt"]
+    assert "DISABLE_AUTOUPDATER=1" in shown["env.txt"], "what its row sets"
     assert "OPENAI_API_KEY" not in shown["env.txt"]
     assert KEY not in shown["env.txt"]
 

@@ -65,23 +65,17 @@ def test_the_configured_variable_is_the_only_one_that_counts(row: Row) -> None:
 
 @each_row
 def test_a_stand_in_for_the_vendor_is_told_and_needs_no_key(row: Row) -> None:
-    one = call(row).with_key({})
+    one, alone = call(row).with_key({}), call(row, endpoint=False).with_key({})
     vendor = one.vendor
 
     everything = " ".join([*row.argv(one), *told(row, one).values()])
     assert URL + vendor.path in everything
     assert one.server == URL + vendor.path
     assert one.missing_key() == ""
-
-
-@each_row
-def test_a_missing_key_is_said_by_the_variables_name(row: Row) -> None:
-    alone = call(row, endpoint=False)
-    usual = alone.with_key({})
+    # Without one a missing key is said by the variable's name.
     assert URL not in " ".join([*row.argv(alone), *told(row, alone).values()])
+    assert f"in the variable {alone.vendor.key}" in alone.missing_key()
     named = call(row, endpoint=False, secret="TEAM_KEY").with_key({})
-
-    assert f"in the variable {usual.vendor.key}" in usual.missing_key()
     assert "in the variable TEAM_KEY, which is not set" in named.missing_key()
 
 

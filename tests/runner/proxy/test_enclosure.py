@@ -10,8 +10,9 @@ import pytest
 
 from convoy.events.session_events import TaskStarted
 from runner.box.agent_box import cannot_close
+from tests.attacks.environments import PREFIXES
 from tests.runner.job import Forge, Left, git
-from tests.runner.proxy.test_session import FORBIDDING, run as run_claude
+from tests.runner.proxy.test_session import run as run_claude
 from tests.runner.proxy.world import Server, server
 
 pytestmark = pytest.mark.skipif(
@@ -86,7 +87,7 @@ def test_where_the_machine_closes_no_network_it_is_said(
     started = attempt(forge, servers, box="off")
     page = forge.root / "page.md"
     env = forge.environment(forge.hand_off(started), GITHUB_STEP_SUMMARY=str(page))
-    left = forge.run_on(["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh"], env)
+    left = forge.run_on(PREFIXES["no namespaces"], env)
 
     assert left.status == 0, left.err
     shown = found(forge, left)

@@ -203,13 +203,15 @@ async def test_what_cannot_be_read_is_refused() -> None:
     assert way.vendor.asked == []
 
 
-async def test_a_field_that_is_there_twice_is_sent_as_it_was_read() -> None:
-    body = json.dumps(BODIES["anthropic"])
-    twice = f'{{"model":"dearest-1",{body[1:]}'
+async def test_what_is_sent_is_what_was_read_and_answers_are_not_stored() -> None:
+    twice = f'{{"model":"dearest-1",{json.dumps(BODIES["anthropic"])[1:]}'
     async with proxied(models=(MODEL,)) as way:
         assert (await way.post(twice.encode())).status == 200
-
     assert b"dearest" not in way.vendor.bodies[0]
+
+    async with proxied("responses") as way:  # as its vendor would by itself
+        assert (await way.post({"model": MODEL, "input": "hello"})).status == 200
+    assert json.loads(way.vendor.bodies[0])["store"] is False
 
 
 async def test_without_a_model_the_first_that_is_asked_is_the_only_one() -> None:
@@ -219,13 +221,6 @@ async def test_without_a_model_the_first_that_is_asked_is_the_only_one() -> None
         found = [(await way.post(body)).status for body in bodies]
 
     assert found == [200, 200, 400, 200, 200]
-
-
-async def test_answers_are_not_stored_where_a_vendor_would_by_itself() -> None:
-    async with proxied("responses") as way:
-        assert (await way.post({"model": MODEL, "input": "hello"})).status == 200
-
-    assert json.loads(way.vendor.bodies[0])["store"] is False
 
 
 async def test_only_known_trials_of_anthropics_are_passed_on() -> None:

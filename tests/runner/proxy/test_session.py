@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from convoy.model.records import EngineSpec, Limits
+from tests.attacks.environments import PREFIXES
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
 from tests.world.staying import until
@@ -23,20 +24,12 @@ def run(forge: Forge, text: str, limits: Limits | None = None, **env: str) -> Le
     return forge.run(started, PATH=path, **{"ANTHROPIC_API_KEY": KEY, **env})
 
 
-FORBIDDING = """
-for each in user net; do echo 0 > /proc/sys/user/max_${each}_namespaces; done
-exec "$@"
-"""
-
-
 def run_unboxed(forge: Forge, text: str) -> Left:
-    """Run it where the machine lets nobody make namespaces."""
     spec = EngineSpec(type="claude-code", timeout_s=600)
     log = forge.hand_off(forge.started(engine=spec, box="off"))
-    env = forge.environment(
-        log, PATH=forge.program(text, "claude"), ANTHROPIC_API_KEY=KEY
-    )
-    return forge.run_on(["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh"], env)
+    path = forge.program(text, "claude")
+    env = forge.environment(log, PATH=path, ANTHROPIC_API_KEY=KEY)
+    return forge.run_on(PREFIXES["no namespaces"], env)
 
 
 FINDING = """\

@@ -244,11 +244,11 @@ async def serving(script: Script, port: int, note: Note) -> AsyncIterator[str]:
     """
 
     @web.middleware
-    async def noted(request: web.Request, handle: Handler) -> web.StreamResponse:
+    async def noted(request: web.Request, handler: Handler) -> web.StreamResponse:
         names = sorted(name.lower() for name in request.headers)
         asked = f"{request.method} {request.path_qs}"
         note({"asked": asked, "headers": names, "body": await request.text()})
-        return await handle(request)
+        return await handler(request)
 
     app = web.Application(client_max_size=BODY_BYTES, middlewares=[noted])
     app.add_routes(Vendor(script, note).routes())
