@@ -37,9 +37,7 @@ def vendor(folder: Path, column: Column) -> AbstractContextManager[Served]:
     return scripted(folder, column.script(LOOKING))
 
 
-def session(
-    forge: Forge, engine: Engine, column: Column, at: str, /, **given: object
-) -> Left:
+def session(forge: Forge, engine: Engine, at: str, /, **given: object) -> Left:
     """Run a session; `given` are changes to its engine and its limits."""
     limits = Limits(output_bytes=OUTPUT_BYTES)
     spec = EngineSpec(

@@ -70,7 +70,7 @@ def sent(
     """
     column, times = COLUMNS["ok"], {"timeout_s": LONG_S, "silence_s": LONG_S}
     with vendor(forge.root, column) as served:
-        left = session(forge, engine, column, served.url, **times, **given)
+        left = session(forge, engine, served.url, **times, **given)
         return left, held(served.requests)
 
 

@@ -45,12 +45,12 @@ def test_a_session_ends_as_the_vendor_made_it(
 
         def run(limit_s: int) -> Left:
             times = {"timeout_s": limit_s, "silence_s": limit_s}
-            return session(forge, engine, column, served.url, **times)
+            return session(forge, engine, served.url, **times)
 
         if limit_s := column.limit_s or RETRIES_S * tries_on:
             left = forge.overdue(run, lambda _: bool(served.calls), limit_s)
         else:
-            left = session(forge, engine, column, served.url)
+            left = session(forge, engine, served.url)
 
     told = left.result, left.said[-3000:], left.err
     right = column.outcomes | ({"deadline"} if tries_on else set())

@@ -92,7 +92,7 @@ def test_a_provider_is_asked_with_its_key_and_the_agent_never_has_it(
     engine = ENGINES[served.type]
     with vendor(forge.root, column) as at:
         given = {"model": served.model, "url": served.url, **times}
-        left = session(forge, engine, column, at.url, **given)
+        left = session(forge, engine, at.url, **given)
         calls = at.calls
 
     assert left.result["outcome"] == "uncommitted", left.said[-3000:]

@@ -1,4 +1,4 @@
-"""While the agent works, what it has done so far is kept beside the result."""
+"""While an agent works, what it has done is kept; the next attempt goes on from it."""
 
 import time
 from collections.abc import Callable
@@ -121,3 +121,24 @@ def test_it_is_taken_where_there_is_nothing_that_the_agent_may_not_see(
     job.let_go()
 
     assert ours not in seen
+
+
+def test_the_next_attempt_finds_the_work_and_what_to_compare_it_with(
+    forge: Forge,
+) -> None:
+    root = forge.base
+    forge.commit_on_main({"half.txt": "half\n"})
+    script = """
+    cat half.txt > seen
+    git diff "$(grep -o '[0-9a-f]\\{40\\}' "$BRAT_PROMPT" | head -n 1)" HEAD > diff
+    grep "Attempt 1 was cut off" "$BRAT_PROMPT"
+    """
+
+    left = forge.sh(script, root=root, salvaged=1)
+
+    assert left.result["conclusion"] == "success", left.err
+    assert left.result["why"] == "Changed 2 more files."
+    clone = forge.unpacked(left)
+    assert git("show", "work:seen", cwd=clone) == "half"
+    assert "+half" in git("show", "work:diff", cwd=clone)
+    assert git("rev-parse", "work~1", cwd=clone) == forge.base

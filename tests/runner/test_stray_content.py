@@ -96,23 +96,17 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         ),
         {".gitattributes", "dos.txt", "sub/dos.txt"},
     ),
-    "a repository that a generator began, and one of a test": (
+    "a repository that a generator began, and others, deep within, too": (
         (
-            f"{WORK}; {NESTED}; mkdir demo/node_modules tmp;"
-            "touch demo/node_modules/a.js; git init -q tmp/r; touch tmp/r/x"
+            f"{WORK}; {NESTED}; mkdir -p demo/node_modules tmp a/b;"
+            "touch demo/node_modules/a.js; git init -q tmp/r; touch tmp/r/x;"
+            "git clone -q . ref; git worktree add -q .claude/w/one;"
+            "git clone -q . 'a/b/c d'; echo 1 > a/b/x"
         ),
-        {"new.py", "demo/x"},
+        {"new.py", "demo/x", "a/b/x"},
         BEGUN.format("demo"),
         MADE.format("demo/node_modules"),
-        REPOSITORY.format("tmp/r"),
-    ),
-    "a clone, a worktree and a repository deep within": (
-        (
-            f"{WORK}; git clone -q . ref; git worktree add -q .claude/w/one;"
-            "mkdir -p a/b; git clone -q . 'a/b/c d'; echo 1 > a/b/x"
-        ),
-        {"new.py", "a/b/x"},
-        REPOSITORY.format(".claude/w/one, a/b/c d, ref"),
+        REPOSITORY.format(".claude/w/one, a/b/c d, ref and 1 more"),
     ),
     "a repository made of a folder of the project": (
         "git init -q src; echo 2 > src/new.py; echo B = 2 >> src/a.py",
@@ -219,22 +213,16 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         {"new.py", ".gitignore"},
     ),
     "a link that moved": ("mv old moved", {"old/link", "moved/link"}),
-    "raw content for Git LFS": (
-        f"echo raw | tee art/a.bin art/b.bin art/old.bin art/c.txt; {COMMIT}",
-        {"art/c.txt", "art/old.bin"},
-        LFS.format("art/a.bin, art/b.bin"),
-    ),
-    "a pointer of Git LFS": (
-        "printf 'version https://git-lfs.github.com/spec/v1\\noid x\\n' > art/b.bin",
-        {"art/b.bin"},
-    ),
-    "raw files where encryption is asked for": (
+    "raw content and a pointer for Git LFS, and raw files to be encrypted": (
         (
-            "echo '*.key filter=git-crypt diff=git-crypt' >> .gitattributes; echo k > "
-            f"own.key; {COMMIT}; {WORK}"
+            "echo '*.key filter=git-crypt diff=git-crypt' >> .gitattributes;"
+            "echo raw | tee own.key art/a.bin art/b.bin art/old.bin art/c.txt;"
+            "printf 'version https://git-lfs.github.com/spec/v1\\noid x\\n' > art/d.bin"
+            f"; {COMMIT}; {WORK}"
         ),
-        {".gitattributes", "new.py"},
+        {".gitattributes", "new.py", "art/c.txt", "art/old.bin", "art/d.bin"},
         CRYPT.format("own.key"),
+        LFS.format("art/a.bin, art/b.bin"),
     ),
     "what only a commit in between holds": (
         (

@@ -12,6 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from brat.repository.workflow_files import Pin, pin_in
+from tests.runner.job import git
 from tests.world.cases import looped
 from tests.world.program import ran
 
@@ -32,12 +33,6 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
     shutil.copy("{WHEEL}", folder)
     return "{WHEEL}"
 """
-
-
-def git(*argv: str, cwd: Path) -> str:
-    who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
-    done = ["git", *who, *argv]
-    return ran(done, cwd=cwd, check=True).stdout.strip()
 
 
 def wheel(folder: Path, word: str) -> Path:

@@ -19,6 +19,24 @@ WORKFLOWS = ("brat.yml", "brat-task.yml", "brat-task-live.yml")
 HEARD = {row_of(each.stem).name for each in SAMPLES.iterdir() if "-ok" in each.stem}
 
 
+DOCS = "run `make docs`"
+PAGES = {
+    "README.md": (DOCS, "`{}`"),
+    "docs/engines.md": (DOCS, "| `{}` |"),
+    "docs/engines.toml": ("say what one has to know of it", "[{}]\n"),
+    "docs/config.schema.json": (DOCS, '"{}"'),
+}
+OF_PROGRAMS = {
+    "Dockerfile": ("give it a target", "FROM runner AS runner-{}\n"),
+    "deploy/fleet/README.md": ("measure its image for the table", "| `runner-{}` |"),
+    "docs/hosting.md": (
+        "measure a session (python -m benchmarks.engine_memory)",
+        "| `{}` |",
+    ),
+}
+"""What is left to do where a page does not say this of an engine."""
+
+
 def _says(page: str, text: str) -> bool:
     return text in (ROOT / page).read_text("utf-8")
 
@@ -42,17 +60,10 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
         "let `can_be_limited` of its type agree with `tools` of its row": (
             row and known and known.can_be_limited == bool(row.tools)
         ),
-        "run `make docs` for the list in README.md": _says("README.md", f"`{name}`"),
-        "run `make docs` for the table in docs/engines.md": (
-            _says("docs/engines.md", f"| `{name}` |")
-        ),
-        "say in docs/engines.toml what one has to know of it": _says(
-            "docs/engines.toml", f"[{name}]\n"
-        ),
-        "run `make docs` for docs/config.schema.json": _says(
-            "docs/config.schema.json", f'"{name}"'
-        ),
     }
+    pages = PAGES if name == "shell" else PAGES | OF_PROGRAMS
+    for page, (what, text) in pages.items():
+        places[f"{what}: {page}"] = _says(page, text.format(name))
     if name == "shell":  # it brings its own program
         return [what for what, is_done in places.items() if not is_done]
     places |= {
@@ -67,15 +78,6 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
         ),
         "record what it writes when all is well in tests/runner/engines/samples": (
             name in HEARD
-        ),
-        "give it a target in Dockerfile": (
-            _says("Dockerfile", f"FROM runner AS runner-{name}\n")
-        ),
-        "measure its image for the table in deploy/fleet/README.md": (
-            _says("deploy/fleet/README.md", f"| `runner-{name}` |")
-        ),
-        "measure a session (python -m benchmarks.engine_memory) for docs/hosting.md": (
-            _says("docs/hosting.md", f"| `{name}` |")
         ),
         "hand on its keys in workflows/, and copy these to .github/workflows": all(
             _says(f"workflows/{each}", f"{key}: ${{{{ secrets.{key} }}}}\n")

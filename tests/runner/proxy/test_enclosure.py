@@ -47,12 +47,12 @@ def servers() -> Iterator[tuple[Server, Server]]:
 
 
 def attempt(
-    forge: Forge, servers: tuple[Server, Server], *hosts: str, **changes: object
+    forge: Forge, servers: tuple[Server, Server], *hosts: str, box: str = "on"
 ) -> TaskStarted:
     """Return a task that tries both servers, with the first one listed."""
     ports = [each.port for each in servers]
     argv = (sys.executable, "-I", "-c", TRIES, *map(str, ports))
-    return forge.started(*argv, egress=(f"127.0.0.1:{ports[0]}", *hosts), **changes)
+    return forge.started(*argv, egress=(f"127.0.0.1:{ports[0]}", *hosts), box=box)
 
 
 def found(forge: Forge, left: Left) -> dict[str, str]:

@@ -109,7 +109,7 @@ class Way:
             {"json": body} if body is None or isinstance(body, dict) else {"data": raw}
         )
         shown = headers or {"x-api-key": TOKEN}
-        async with self.session.post(where, headers=shown, **held) as got:  # type: ignore[arg-type]  # either
+        async with self.session.post(where, headers=shown, **held) as got:
             return Answer(got.status, await got.text(), got.headers)
 
 
