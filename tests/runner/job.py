@@ -106,20 +106,14 @@ class Left:
         return {each.name for each in self.folder.iterdir()}
 
     @property
-    def events(self) -> tuple[Event, ...]:
+    def claims(self) -> list[Claim]:
         found = chunk.decode((self.folder / "events.bin").read_bytes())
         assert not found.faults
-        return found.events
-
-    @property
-    def claims(self) -> list[Claim]:
-        facts = []
-        for event in self.events:
-            assert isinstance(event.kind, CommentAdded)
-            fact = fact_of(event.kind.body)
-            assert isinstance(fact, Claim)
-            facts.append(fact)
-        return facts
+        kinds = [event.kind for event in found.events]
+        facts = [fact_of(each.body) for each in kinds if isinstance(each, CommentAdded)]
+        claims = [fact for fact in facts if isinstance(fact, Claim)]
+        assert len(claims) == len(found.events)
+        return claims
 
     @property
     def transcript(self) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from convoy.model.records import Limits
 from runner.session.session_run import NO_ROOM
 from tests.runner.job import Forge, git
+from tests.world.cases import looped
 from tests.world.patience import patient
 from tests.world.program import ran
 
@@ -49,25 +51,25 @@ def working(forge: Forge, script: str) -> subprocess.Popen[str]:
     return job
 
 
-def test_half_done_work_of_a_failed_agent_is_kept(forge: Forge) -> None:
-    left = forge.sh('echo half > half.txt; echo "$PWD/a.py: Sorry." >&2; exit 3')
+@looped(
+    ('echo "$PWD/a.py: Sorry." >&2; exit 3', "exited with status 3: a.py: Sorry.", 3),
+    ("kill -SEGV $$", "was killed by SIGSEGV.", None),
+)
+def test_death_by_a_signal_is_told_from_an_exit_status_and_half_done_work_kept(
+    end: str, why: str, status: int | None, forge: Forge
+) -> None:
+    left = forge.sh(f"echo half > half.txt; {end}")
 
-    assert left.status == 1
-    assert left.result["conclusion"] == "failure"
-    assert left.result["why"] == "The agent exited with status 3: a.py: Sorry."
-    assert (left.result["status"], left.result["exit_code"]) == (None, 3)
+    assert (left.status, left.result["conclusion"]) == (1, "failure")
+    assert left.result["why"] == f"The agent {why}"
+    ended = left.result["status"], left.result["exit_code"], left.result["signal"]
+    assert ended == (None, status, None if status else 11)
     clone = forge.unpacked(left)
     assert git("show", "work:half.txt", cwd=clone) == "half"
     said = git("log", "-1", "--format=%(trailers:only)", "work", cwd=clone)
     assert "Brat-Half-Done: yes" in said.splitlines()
-
-
-def test_death_by_a_signal_is_told_from_an_exit_status(forge: Forge) -> None:
-    left = forge.sh("echo half > half.txt; kill -SEGV $$")
-
-    assert left.result["why"] == "The agent was killed by SIGSEGV."
-    assert (left.result["exit_code"], left.result["signal"]) == (None, 11)
-    assert left.result["files"] == ["half.txt"]
+    for each in (left.folder, clone):
+        shutil.rmtree(each)
 
 
 def test_an_agent_that_hangs_is_ended_at_its_deadline(forge: Forge) -> None:

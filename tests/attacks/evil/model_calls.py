@@ -56,30 +56,18 @@ class Refused(OSError):
     """The gateway let nothing through."""
 
 
-def _none_passed(statuses: list[int]) -> str:
+@attempt
+def the_vendor_for_more_than_answers(at: Targets) -> str:
+    """Ask for what the key may have, for what leads out, for a dearer model."""
+    bodies = *BODIES, {"model": "the-dearest-one"}
+    statuses = [
+        *(_asked("GET", path) for path in PATHS),
+        *(_asked("POST", path, PLAIN) for path in PATHS),
+        *(_asked("POST", "/v1/messages", PLAIN | each) for each in bodies),
+    ]
     if all(400 <= each < 500 for each in statuses):
         raise Refused
     return ""
-
-
-@attempt
-def other_paths_of_the_model_s_vendor(at: Targets) -> str:
-    """Ask for what the key may have, by every spelling; seen at the vendor's."""
-    read = [_asked("GET", path) for path in PATHS]
-    return _none_passed([*read, *(_asked("POST", path, PLAIN) for path in PATHS)])
-
-
-@attempt
-def the_vendor_as_a_way_out(at: Targets) -> str:
-    """Send what makes the vendor fetch, keep or run; seen at the vendor's."""
-    bodies = [PLAIN | each for each in BODIES]
-    return _none_passed([_asked("POST", "/v1/messages", each) for each in bodies])
-
-
-@attempt
-def a_model_that_nobody_chose(at: Targets) -> str:
-    body = PLAIN | {"model": "the-dearest-one"}
-    return _none_passed([_asked("POST", "/v1/messages", body)])
 
 
 @attempt
