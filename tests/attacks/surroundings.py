@@ -72,8 +72,7 @@ def surroundings(root: Path) -> Iterator[Surroundings]:
 
 
 def _shared(name: str, stack: ExitStack) -> Path:
-    shared = Path(tempfile.gettempdir(), f"{name}-shared")
-    shared.mkdir()
+    shared = Path(tempfile.mkdtemp(prefix=f"{name}-shared"))
     shared.chmod(0o1777)
     stack.callback(shutil.rmtree, shared, ignore_errors=True)
     return shared

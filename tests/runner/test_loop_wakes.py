@@ -51,13 +51,15 @@ def dry_run(
     return done.stdout
 
 
+PERSON = {"sender": {"type": "User"}}
+
+
 def opened(body: str | None) -> dict[str, Any]:
-    return {"action": "opened", "issue": {"body": body}, "sender": {"type": "User"}}
+    return {"action": "opened", "issue": {"body": body}, **PERSON}
 
 
-def commented(body: str, action: str = "created", by: str = "User") -> dict[str, Any]:
-    comment = {"body": body}
-    return {"action": action, "comment": comment, "sender": {"type": by}}
+def commented(body: str, action: str = "created") -> dict[str, Any]:
+    return {"action": action, "comment": {"body": body}, **PERSON}
 
 
 def closed(label: str) -> dict[str, Any]:
@@ -99,7 +101,7 @@ SLEEPS = [
     ("issues", closed("bug") | REOPENED, ()),
     ("issue_comment", commented("well done"), (APP,)),
     ("issue_comment", commented("@brat do it", action="edited"), (APP,)),
-    ("issue_comment", commented("@brat do it", by="Bot"), (APP,)),
+    ("issue_comment", commented("@brat do it") | {"sender": {"type": "Bot"}}, (APP,)),
     ("workflow_run", ci_ended("main"), ()),
     ("workflow_run", ci_ended("feature/brat/queue/x"), ()),
     ("status", status("pending", TRIED), ()),

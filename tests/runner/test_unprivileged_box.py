@@ -106,25 +106,26 @@ WOULD_SUCCEED = (
 )
 
 
-def test_an_open_network_opens_nothing_else(tmp_path: Path) -> None:
-    victim = tmp_path / "victim"
-    victim.write_text("")
-    inside = tmp_path / "work"
-    inside.mkdir()
-    code = (
-        "import socket\n"
-        "socket.socket().close()\n"
-        "socket.socket(type=socket.SOCK_DGRAM).close()\n"
-        "import os, resource\n"
-        "for tried in (lambda: socket.socket(socket.AF_UNIX),\n"
-        f"  lambda: os.chmod({str(victim)!r}, 0o666),\n"
-        f"  lambda: resource.prlimit({os.getpid()}, resource.RLIMIT_NOFILE)):\n"
-        "    try: tried(); print('done')\n"
-        "    except OSError as error: print(type(error).__name__)\n"
-        "open('own', 'w').close(); os.chmod('own', 0o600)\n"
-    )
+OPEN = """
+import os, resource, socket, sys
+socket.socket().close()
+socket.socket(type=socket.SOCK_DGRAM).close()
+for tried in (
+    lambda: socket.socket(socket.AF_UNIX),
+    lambda: os.chmod(sys.argv[1], 0o666),
+    lambda: resource.prlimit(int(sys.argv[2]), resource.RLIMIT_NOFILE),
+):
+    try: tried(); print('done')
+    except OSError as error: print(type(error).__name__)
+open('own', 'w').close(); os.chmod('own', 0o600)
+"""
 
-    program = (sys.executable, "-I", "-c", code)
+
+def test_an_open_network_opens_nothing_else(tmp_path: Path) -> None:
+    victim, inside = tmp_path / "victim", tmp_path / "work"
+    victim.touch()
+    inside.mkdir()
+    program = (sys.executable, "-I", "-c", OPEN, str(victim), str(os.getpid()))
     said, walls, status = start(inside, REFUSING[0], None, *program)
 
     assert (said, status) == ("OSError\nPermissionError\nPermissionError\n", 0)

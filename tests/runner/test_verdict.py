@@ -25,8 +25,9 @@ LEFTOVER = replace(ONE, leftover=True)
 REFUSED = replace(ONE, leaks=("Too large.", "Protected."))
 
 
-EXITED = "The agent exited"
 NOTHING_SAID = "The agent said that it was done, but changed nothing"
+NOTHING_TO_DO = "The agent said there was nothing to do, but"
+KILLED, EXITED = "The agent was killed by", "The agent exited"
 
 
 def judged(
@@ -52,18 +53,13 @@ def judged(
     ),
     (
         judged(report=NOOP, work=NOTHING, goes_on=True),
-        *("failure", "exited"),
-        "The agent said there was nothing to do, but unfinished work remains.",
+        *("failure", "exited", f"{NOTHING_TO_DO} unfinished work remains."),
     ),
     (
         judged(report=NOOP, work=NOTHING),
         *("noop", "exited", "The agent said that there was nothing to do."),
     ),
-    (
-        judged(report=NOOP),
-        *("failure", "exited"),
-        "The agent said there was nothing to do, but it changed 1 file.",
-    ),
+    (judged(report=NOOP), "failure", "exited", f"{NOTHING_TO_DO} it changed 1 file."),
     (judged(work=NOTHING), "failure", "nothing", f"{NOTHING_SAID}."),
     (
         judged(report=Report("done", last="As asked."), work=NOTHING),
@@ -75,7 +71,7 @@ def judged(
     ),
     (
         judged(report=Report(None)),
-        *("failure", "exited", "The agent exited without saying that it was done."),
+        *("failure", "exited", f"{EXITED} without saying that it was done."),
     ),
     (
         judged(report=Report("done", trouble=SPENT)),
@@ -83,16 +79,8 @@ def judged(
     ),
     (judged(Ending(exit_code=1)), "failure", "crashed", f"{EXITED} with status 1."),
     (judged(Ending(exit_code=143)), "failure", "crashed", f"{EXITED} with status 143."),
-    (
-        judged(Ending(signal=9)),
-        "failure",
-        "crashed",
-        "The agent was killed by SIGKILL.",
-    ),
-    (
-        judged(Ending(signal=35)),
-        *("failure", "crashed", "The agent was killed by signal 35."),
-    ),
+    (judged(Ending(signal=9)), "failure", "crashed", f"{KILLED} SIGKILL."),
+    (judged(Ending(signal=35)), "failure", "crashed", f"{KILLED} signal 35."),
     (
         judged(Ending(exit_code=0, timed_out=True)),
         *("timed_out", "deadline", "The agent was stopped after 5 s."),
