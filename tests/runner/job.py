@@ -144,24 +144,16 @@ class Forge:
         self.bare.mkdir(parents=True)
         git("init", "-q", "--bare", "-b", "main", cwd=self.bare)
         git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=self.bare)
-        seed = self.root / "seed"
-        git("init", "-q", "-b", "main", str(seed), cwd=self.root)
-        for name, text in BASE_FILES.items():
-            (seed / name).parent.mkdir(exist_ok=True)
-            (seed / name).write_text(text)
-        git("add", "-A", cwd=seed)
-        git("commit", "-q", "-m", "First", cwd=seed)
-        (seed / "README.md").write_text("hello, world\n")
-        git("commit", "-q", "-a", "-m", "Second", cwd=seed)
-        git("push", "-q", str(self.bare), "main", cwd=seed)
-        self.base = git("rev-parse", "HEAD", cwd=seed)
+        git("init", "-q", "-b", "main", str(self.root / "seed"), cwd=self.root)
+        self.commit_on_main(BASE_FILES, mode=0o644)
+        self.commit_on_main({"README.md": "hello, world\n"}, mode=0o644)
 
-    def commit_on_main(self, files: Mapping[str, str]) -> None:
+    def commit_on_main(self, files: Mapping[str, str], mode: int = 0o755) -> None:
         seed = self.root / "seed"
         for name, text in files.items():
             (seed / name).parent.mkdir(parents=True, exist_ok=True)
             (seed / name).write_text(text)
-            (seed / name).chmod(0o755)
+            (seed / name).chmod(mode)
         git("add", "-A", cwd=seed)
         git("commit", "-q", "-m", "More", cwd=seed)
         git("push", "-q", str(self.bare), "main", cwd=seed)

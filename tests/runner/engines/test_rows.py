@@ -165,11 +165,3 @@ def test_an_engine_that_must_have_a_model_says_so() -> None:
     for name in ("continue", "copilot"):
         with pytest.raises(ValueError, match=r"needs (a model|one).*openai/gpt-5"):
             ENGINES[name].argv(call(ENGINES[name], model=None))
-
-
-def test_an_engine_with_no_vendor_gets_its_secret_under_its_name() -> None:
-    row, spec = ENGINES["shell"], EngineSpec(type="shell", secret="TEAM_KEY")
-    one = Call(row, spec, Path("/p"), Path("/h"))
-
-    assert one.with_key({"TEAM_KEY": SECRET}).reached_by() == {"TEAM_KEY": SECRET}
-    assert "TEAM_KEY" in one.missing_key()
