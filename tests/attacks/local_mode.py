@@ -60,10 +60,6 @@ def developer() -> Iterator[tuple[Machine, Terminal]]:
         yield machine, terminal
 
 
-def run_headless(terminal: Terminal) -> None:
-    terminal.type(HEADLESS)
-
-
 def run_by_act(terminal: Terminal) -> None:
     """Let act run the session of one task; return when the bot has its result."""
     with_act(terminal).done("brat init")

@@ -47,9 +47,6 @@ def test_nothing_is_won_in_a_job_that_act_runs() -> None:
     assert won(SWEEPS["act on the host"]()) == {}
 
 
-# --- the attacks are real: where there is no wall, they win ---------------------------
-
-
 WINNERS = {
     "git of its own on the path",
     "dotfiles in the real home",
@@ -79,9 +76,6 @@ def test_without_walls_the_agent_wins() -> None:
         told = judged(found, left.said, left.folder)
 
     assert {name for name, each in told.items() if each.won} >= WINNERS
-
-
-# --- whose programs an agent may start, their home it may not read --------------------
 
 
 MUST_FAIL = {

@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-import pytest
-
 from runner.box.root_folder import HIDDEN, LINK, SEEN
 from runner.box.surroundings import (
     Sight,
@@ -15,20 +13,6 @@ from runner.box.surroundings import (
     shows,
 )
 from tests.runner.job import TOKEN, Forge
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
-def test_the_agent_of_a_witness_that_is_root_is_a_user_of_its_own(forge: Forge) -> None:
-    left = forge.sh("id -u; id -un; cat /etc/shadow; kill -0 1; echo 1 > work.txt")
-
-    number, name, *refused = filter(None, left.said.splitlines())
-    assert (int(number) > 60_000, name) == (True, "agent")
-    assert [each.rpartition(": ")[2] for each in refused] == [
-        "No such file or directory",
-        "Operation not permitted",
-    ]
-    assert left.result["walls"]["user"] == "uid"
-    assert left.result["files"] == ["work.txt"]
 
 
 def test_the_root_has_what_is_named(forge: Forge) -> None:

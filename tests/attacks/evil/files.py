@@ -9,8 +9,7 @@ from glob import glob
 from itertools import product
 from pathlib import Path
 
-from tests.attacks.evil.attempt import OWN, attempt, first_won
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import OWN, Targets, attempt, first_won
 
 SHIM = """#!/bin/sh
 # evil

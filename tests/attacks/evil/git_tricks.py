@@ -4,8 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tests.attacks.evil.attempt import attempt
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import Targets, attempt
 
 HOOKS = (
     *("pre-commit", "post-commit", "post-checkout", "post-index-change"),

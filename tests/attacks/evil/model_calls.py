@@ -6,8 +6,7 @@ import re
 import socket
 from http.client import HTTPConnection, HTTPException
 
-from tests.attacks.evil.attempt import attempt
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import Targets, attempt
 
 PATHS = "/v1/files", "/v1/messages/../files", "/v1/messages/%2e%2e/files"
 PLAIN: dict[str, object] = {

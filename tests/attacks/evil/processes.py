@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.attacks.evil.attempt import OWN, attempt, first_won
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import OWN, Targets, attempt, first_won
 
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
 LATE_S = 4.0

@@ -7,8 +7,7 @@ from base64 import b64encode
 from http.client import HTTPConnection
 from pathlib import Path
 
-from tests.attacks.evil.attempt import attempt, first_won
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import Targets, attempt, first_won
 
 WAIT_S = 2.0
 NAMESERVER = re.compile(r"^nameserver\s+(\d+\.\d+\.\d+\.\d+)", re.MULTILINE)

@@ -6,8 +6,7 @@ import mmap
 import os
 import platform
 
-from tests.attacks.evil.attempt import ATTEMPTS, attempt
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import ATTEMPTS, Targets, attempt
 
 NUMBERS = {
     "ptrace": (101, 117),

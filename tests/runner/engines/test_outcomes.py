@@ -1,7 +1,5 @@
 """Each way a session can end, made by a program that writes what the real one wrote."""
 
-from pathlib import Path
-
 import pytest
 from msgspec.structs import replace
 
@@ -64,7 +62,10 @@ def test_the_prompt_is_the_programs_input_and_no_key_is_its_own(forge: Forge) ->
     left = driven(forge, script)
 
     clone = forge.unpacked(left)
-    shown = {name: _work(clone, name) for name in ("prompt.txt", "env.txt")}
+    shown = {
+        name: git("show", f"work:{name}", cwd=clone)
+        for name in ("prompt.txt", "env.txt")
+    }
     assert "Greet the world" in shown["prompt.txt"]
     assert "ANTHROPIC_API_KEY=brat-" in shown["env.txt"]
     assert "ANTHROPIC_BASE_URL=http://127.0.0.1:" in shown["env.txt"]
@@ -77,7 +78,3 @@ def test_a_link_in_place_of_what_it_used_is_not_read(forge: Forge) -> None:
     script = f"{WORK}; ln -s /etc/passwd $HOME/analytics.jsonl; {said('aider-ok')}"
 
     assert judged(driven(forge, script, "aider")) == ("uncommitted", "success")
-
-
-def _work(clone: Path, name: str) -> str:
-    return git("show", f"work:{name}", cwd=clone)
