@@ -65,7 +65,7 @@ def surroundings(root: Path) -> Iterator[Surroundings]:
                 each: stack.enter_context(server(answer.encode()))
                 for each in ("metadata", "id tokens", "live feed")
             },
-            datagrams=stack.enter_context(_counted()),
+            datagrams=_counted(stack),
             victim=stack.enter_context(without_rights()),
             logins=tuple(_logins(name, stack)),
         )
@@ -119,13 +119,12 @@ def _sockets(root: Path, stack: ExitStack) -> Path:
     return folder / "docker.sock"
 
 
-@contextmanager
-def _counted() -> Iterator[socket.socket]:
+def _counted(stack: ExitStack) -> socket.socket:
     """Give a port at which datagrams wait until somebody looks."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
-        door.bind(("127.0.0.1", 0))
-        door.settimeout(0)
-        yield door
+    door = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    door.bind(("127.0.0.1", 0))
+    door.settimeout(0)
+    return door
 
 
 @contextmanager

@@ -76,10 +76,7 @@ def test_the_prompt_may_be_a_file_of_the_checkout_but_no_link(forge: Forge) -> N
 @looped(
     ({"BRAT_TASK_ENGINE": "claude_code"}, "did you mean claude-code?"),
     ({"BRAT_TASK_ENGINE": ""}, "The input engine is ''; use one of claude-code,"),
-    (
-        {"BRAT_TASK_ARGS": ""},
-        "The engine shell needs its command line in the input args",
-    ),
+    ({"BRAT_TASK_ARGS": ""}, "needs its command line in the input args"),
     ({"BRAT_TASK_ARGS": "sh -c 'x"}, "The input args cannot be split into words"),
     ({"BRAT_TASK_TIMEOUT": "0"}, "The input timeout is '0'; use 1 to 360."),
     ({"BRAT_TASK_TIMEOUT": "361"}, "use 1 to 360."),
