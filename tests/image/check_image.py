@@ -49,22 +49,6 @@ def of(image: str) -> dict[str, Any]:
     return dict(told["Config"])
 
 
-@pytest.mark.parametrize("target", BUILT)
-def test_an_image_says_what_it_is_and_runs_as_nobody_special(target: str) -> None:
-    config = of(f"brat-{target}")
-
-    assert config["User"] == "1001"
-    runs = (
-        ["tini", "--"]
-        if target == "bot"
-        else ["python", "-I", "-m", "runner.inputs.container_entry"]
-    )
-    assert config["Entrypoint"] == runs
-    assert config["Labels"]["org.opencontainers.image.licenses"] == "MIT"
-    assert len(config["Labels"]["org.opencontainers.image.revision"]) >= 7
-    assert not [each for each in config["Env"] if "KEY" in each or "TOKEN" in each]
-
-
 def greeting() -> Script:
     """Return models that have the greeting written."""
     steps = (Write(path="hello.txt", content="hello\n"), Run(command="echo 1 > ran"))

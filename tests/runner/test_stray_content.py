@@ -105,8 +105,8 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         ),
         {"new.py", "demo/x", "a/b/x"},
         BEGUN.format("demo"),
-        MADE.format("demo/node_modules"),
         REPOSITORY.format(".claude/w/one, a/b/c d, ref and 1 more"),
+        MADE.format("demo/node_modules"),
     ),
     "a repository made of a folder of the project": (
         "git init -q src; echo 2 > src/new.py; echo B = 2 >> src/a.py",
@@ -186,8 +186,8 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
             *("Readme.md", "dos.txt", "DOS.txt", "caf\u00e9.md", "cafe\u0301.md"),
             *("a:b", "c ", "nul.txt", "null.txt"),
         },
-        TWIN.format("Readme.md, cafe\u0301.md, caf\u00e9.md"),
         "Kept (name forbidden on Windows): a:b, c , nul.txt.",
+        TWIN.format("Readme.md, cafe\u0301.md, caf\u00e9.md"),
     ),
     "a branch that was merged": (f"{WORK}; {COMMIT}; git branch own", NEW),
     "a link out of the repository, another beside work, and one that is turned": (
@@ -221,8 +221,8 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
             f"; {COMMIT}; {WORK}"
         ),
         {".gitattributes", "new.py", "art/c.txt", "art/old.bin", "art/d.bin"},
-        CRYPT.format("own.key"),
         LFS.format("art/a.bin, art/b.bin"),
+        CRYPT.format("own.key"),
     ),
     "what only a commit in between holds": (
         (

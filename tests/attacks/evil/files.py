@@ -34,10 +34,6 @@ def appended(path: str | Path, text: str = "evil\n") -> str:
     return f"wrote {path}"
 
 
-def made(folder: str, name: str) -> str:
-    return appended(Path(folder, name))
-
-
 def there(patterns: Iterable[str]) -> list[str]:
     """Return what is there of what is named, or else the names themselves."""
     return [path for each in patterns for path in glob(each) or [each]]  # noqa: PTH207  a Path has no such root
@@ -89,7 +85,7 @@ def files_that_steer_later_steps(at: Targets) -> str:
 @attempt
 def folders_that_others_read(at: Targets) -> str:
     folders = at.cache, *at.system, at.shared
-    return first_won(lambda folder: made(folder, at.abstract), folders)
+    return first_won(lambda folder: appended(Path(folder, at.abstract)), folders)
 
 
 @attempt

@@ -9,7 +9,6 @@ import platform
 from tests.attacks.evil.targets import ATTEMPTS, Targets, attempt
 
 NUMBERS = {
-    "ptrace": (101, 117),
     "mount": (165, 40),
     "keyctl": (250, 219),
     "unshare": (272, 97),
@@ -70,7 +69,6 @@ _adds("the kernel's counters", "perf_event_open", _space, 0, -1, -1, 0)
 _adds("faults served by itself", "userfaultfd", 0)
 _adds("memory read by a call", "process_vm_readv", os.getppid(), 0, 0, 0, 0, 0)
 _adds("memory written by a call", "process_vm_writev", os.getppid(), 0, 0, 0, 0, 0)
-_adds("tracing by a call", "ptrace", 0x4206, 1, 0, 0)
 
 
 @attempt
