@@ -16,6 +16,7 @@ PLAIN: dict[str, object] = {
 }
 URL = "https://example.test/?stolen"
 IMAGE = {"type": "image", "source": {"type": "url", "url": URL}}
+DEARER: dict[str, object] = {"model": "the-dearest-one"}
 BODIES: tuple[dict[str, object], ...] = (
     {"mcp_servers": [{"type": "url", "url": URL, "name": "x"}]},
     {"tools": [{"type": "web_fetch_20250910", "name": "web_fetch"}]},
@@ -58,7 +59,7 @@ class Refused(OSError):
 @attempt
 def the_vendor_for_more_than_answers(at: Targets) -> str:
     """Ask for what the key may have, for what leads out, for a dearer model."""
-    bodies = *BODIES, {"model": "the-dearest-one"}
+    bodies = (*BODIES, DEARER)
     statuses = [
         *(_asked("GET", path) for path in PATHS),
         *(_asked("POST", path, PLAIN) for path in PATHS),
