@@ -53,10 +53,6 @@ def handed(**texts: str) -> Iterator[dict[str, str]]:
         yield {name: str(file.fileno()) for name, file in files.items()}
 
 
-def left_in(machine: Machine, status: int = 0, out: str = "", err: str = "") -> Left:
-    return Left(status, out, err, Path(machine.at.result))
-
-
 def session(
     machine: Machine,
     prefix: Sequence[str] = (),
@@ -76,4 +72,4 @@ def session(
             env=env | told,
             pass_fds=[*map(int, told.values())],
         )
-    return left_in(machine, done.returncode, done.stdout, done.stderr)
+    return Left(done.returncode, done.stdout, done.stderr, Path(machine.at.result))

@@ -2,14 +2,16 @@
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.attacks.judge import Told, judged
 from tests.attacks.machine import machine
-from tests.attacks.sessions import left_in, prepared
+from tests.attacks.sessions import prepared
 from tests.image.containers import docker, given, options, tried
+from tests.runner.job import Left
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -40,7 +42,7 @@ def in_a_container(*more: str) -> dict[str, Told]:
         told = env | {"DOCKER_CONFIG": str(found.root / "nothing")}
         done = tried("run", "--rm", *options(found.root, env), *more, IMAGE, env=told)
         given(found.root, os.getuid())
-        left = left_in(found)
+        left = Left(done.returncode, done.stdout, done.stderr, Path(found.at.result))
         assert "result.json" in left.names, (sorted(left.names), done.stderr)
         return judged(found, left.said, left.folder)
 

@@ -44,11 +44,6 @@ def run(forge: Forge, started: TaskStarted, image: str, **more: str) -> dict[str
     return left
 
 
-def of(image: str) -> dict[str, Any]:
-    (told,) = json.loads(docker("image", "inspect", image))
-    return dict(told["Config"])
-
-
 def greeting() -> Script:
     """Return models that have the greeting written."""
     steps = (Write(path="hello.txt", content="hello\n"), Run(command="echo 1 > ran"))
@@ -108,6 +103,6 @@ def test_the_bot_serves_a_forge_from_its_container(tmp_path: Path) -> None:
     convoy = asyncio.run(served_by("brat-bot", folder, known))
 
     assert convoy.state == "complete", convoy
-    health = of("brat-bot")["Healthcheck"]["Test"]
-    assert health[:4] == ["CMD", "python", "-I", "-c"]
+    (told,) = json.loads(docker("image", "inspect", "brat-bot"))
+    assert told["Config"]["Healthcheck"]["Test"][:4] == ["CMD", "python", "-I", "-c"]
     assert client().endswith("docker")

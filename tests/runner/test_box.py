@@ -5,13 +5,13 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
 
 from runner.box.agent_box import agent_user_number, cannot_box
 from tests.attacks.environments import NOTHING
+from tests.attacks.machine import fresh
 from tests.runner.job import TOKEN, Forge, git
 from tests.runner.test_endings import is_left, working
 from tests.world.alone import ALONE
@@ -185,9 +185,8 @@ def test_a_user_without_rights_gets_a_box_and_a_closed_network(
 
 @pytest.fixture
 def open_forge() -> Iterator[Forge]:
-    """Give a forge in a folder that every user can come to."""
-    with TemporaryDirectory(prefix="brat-test-") as name:
-        yield Forge(Path(name))
+    with fresh() as root:
+        yield Forge(root)
 
 
 @pytest.mark.needs("unshare")

@@ -29,10 +29,6 @@ def prompted(forge: Forge, **changes: str | None) -> Left:
     return forge.left_by(forge.start(told(forge, **changes)))
 
 
-def outputs(forge: Forge) -> str:
-    return (forge.root / "outputs").read_text()
-
-
 def test_it_leaves_a_patch_and_says_what_it_did(forge: Forge) -> None:
     left = prompted(forge)
 
@@ -43,8 +39,9 @@ def test_it_leaves_a_patch_and_says_what_it_did(forge: Forge) -> None:
     assert left.status == 0, left.err
     assert (clone / "greeting.txt").read_text() == "hi\n"
     assert left.result["summary"] == "I greeted."
-    assert f"\n{patch}\n" in outputs(forge)
-    assert "\nI greeted.\n" in outputs(forge)
+    outputs = (forge.root / "outputs").read_text()
+    assert f"\n{patch}\n" in outputs
+    assert "\nI greeted.\n" in outputs
 
 
 def test_the_agent_is_told_the_prompt_as_others_words(forge: Forge) -> None:

@@ -18,12 +18,10 @@ PAIR = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
 def test_an_agents_environment_holds_what_is_listed_and_its_key_alone(
     forge: Forge,
 ) -> None:
-    script = (
-        "import os; print(*os.environ); print(os.environ['TEAM_KEY'], 'other-0123')"
-    )
+    script = "import os; print(*os.environ); print(os.environ['TEAM_KEY'], 'seen-01')"
     argv = (sys.executable, "-I", "-c", script)
     spec = EngineSpec(type="shell", args=argv, timeout_s=NEVER_S, secret="TEAM_KEY")
-    keys = {"TEAM_KEY": "key-0123456789", "OTHER": "other-0123"}
+    keys = {"TEAM_KEY": "key-0123456789", "OTHER": "seen-01"}
     others = {"ACTIONS_RUNTIME_TOKEN": TOKEN, "GH_TOKEN": TOKEN, "PYTHONPATH": "/x"}
     started = forge.started(engine=spec)
     left = forge.run(started, JAVA_HOME="/opt/java", **keys, **others)
@@ -38,7 +36,7 @@ def test_an_agents_environment_holds_what_is_listed_and_its_key_alone(
     listed = {name for row in VARIABLES for name in row}
     of_tools = {*TOOL_FOLDERS, *TOOL_CHOICES, "TEAM_KEY"}
     assert {*names.split()} - of_tools <= listed, "docs/engines.md lists them"
-    assert shown == "*** other-0123"
+    assert shown == "*** seen-01"
 
 
 def test_secrets_do_not_reach_the_transcript_or_the_log(forge: Forge) -> None:

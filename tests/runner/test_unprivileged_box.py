@@ -22,7 +22,6 @@ from tests.world.patience import patient
 from tests.world.program import ran
 
 REFUSING = ("no namespaces", "ordinary user, no namespaces")
-Address = tuple[str, int] | str
 ATTEMPTS = Path(__file__).with_name("box_attempts.py")
 
 
@@ -33,7 +32,7 @@ def no_other_users(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def serving(family: int, where: Address) -> Iterator[socket.socket]:
+def serving(family: int, where: tuple[str, int] | str) -> Iterator[socket.socket]:
     def serve() -> None:
         while True:
             try:

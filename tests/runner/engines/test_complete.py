@@ -41,14 +41,11 @@ def _says(page: str, text: str) -> bool:
     return text in (ROOT / page).read_text("utf-8")
 
 
-def _program(row: Row) -> str:
-    return program_of(row, EngineSpec(type=row.name, model="m", args=("-v",)))
-
-
 def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[str]:
     """Return what is left to do for an engine, a sentence a place."""
     keys = known.all_keys if known else ("A_KEY_OF_NOBODY",)
     also = {*row.also} if row else set()
+    spec = EngineSpec(type=name, model="m", args=("-v",))
     places: dict[str, object] = {
         "add a row to ENGINE_TYPES in convoy/model/engine_types.py": known,
         "write its module in runner/engines with a ROW of its name": (
@@ -74,7 +71,7 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
             row and row.install and row.sample_model
         ),
         "pin its program in tests/engines and list it in install.py": (
-            row and _program(row) in install.PROGRAM_NAMES
+            row and program_of(row, spec) in install.PROGRAM_NAMES
         ),
         "record what it writes when all is well in tests/runner/engines/samples": (
             name in HEARD

@@ -68,16 +68,13 @@ def piece(text: str) -> str:
     return json.dumps(said if text else tool)
 
 
-WRITTEN = "noop", "It is there."
-
-
 @looped(
     # it is found wherever it was cut
     (["All is well.\n\nBRAT: blo", "cked. No ", "key."], ("blocked", "No key.")),
     # after a tool a new message begins
-    (["I write.", "", "BRAT: noop. ", "It is there."], WRITTEN),
+    (["I write.", "", "BRAT: noop. ", "It is there."], ("noop", "It is there.")),
     # what is said after it does not hide it
-    (["BRAT: noop. It is there.", "", "Bye."], WRITTEN),
+    (["BRAT: noop. It is there.", "", "Bye."], ("noop", "It is there.")),
 )
 def test_the_last_word_of_a_message_in_pieces(
     pieces: list[str], told: tuple[str, str]

@@ -11,7 +11,7 @@ import pytest
 from convoy.events.session_events import TaskStarted
 from runner.box.agent_box import cannot_close
 from tests.attacks.environments import PREFIXES
-from tests.runner.job import Forge, Left, git
+from tests.runner.job import Forge, git
 from tests.runner.proxy.test_session import run as run_claude
 from tests.runner.proxy.world import Server, server
 
@@ -55,18 +55,13 @@ def attempt(
     return forge.started(*argv, egress=(f"127.0.0.1:{ports[0]}", *hosts), box=box)
 
 
-def found(forge: Forge, left: Left) -> dict[str, str]:
-    clone = forge.unpacked(left)
-    shown: dict[str, str] = json.loads(git("show", "work:found.json", cwd=clone))
-    return shown
-
-
 def test_only_what_is_listed_can_be_reached(
     forge: Forge, servers: tuple[Server, Server]
 ) -> None:
     left = forge.run(attempt(forge, servers, "pypi.org"))
 
-    assert found(forge, left) == {
+    clone = forge.unpacked(left)
+    assert json.loads(git("show", "work:found.json", cwd=clone)) == {
         "service": "hi",
         "loopback": "ConnectionRefusedError ",
         "outside": "OSError ",
@@ -90,7 +85,7 @@ def test_where_the_machine_closes_no_network_it_is_said(
     left = forge.run_on(PREFIXES["no namespaces"], env)
 
     assert left.status == 0, left.err
-    shown = found(forge, left)
+    shown = json.loads(git("show", "work:found.json", cwd=forge.unpacked(left)))
     assert (shown["service"], shown["loopback"]) == ("hi", "reached")
     assert shown["proxied"] == "HTTPError 403"
     why = os.strerror(28)
