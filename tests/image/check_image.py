@@ -104,5 +104,7 @@ def test_the_bot_serves_a_forge_from_its_container(tmp_path: Path) -> None:
 
     assert convoy.state == "complete", convoy
     (told,) = json.loads(docker("image", "inspect", "brat-bot"))
-    assert told["Config"]["Healthcheck"]["Test"][:4] == ["CMD", "python", "-I", "-c"]
+    config = told["Config"]
+    assert len(config["Labels"]["org.opencontainers.image.revision"]) >= 7
+    assert config["Healthcheck"]["Test"][:4] == ["CMD", "python", "-I", "-c"]
     assert client().endswith("docker")

@@ -36,8 +36,7 @@ def action() -> dict[str, Any]:
 
 
 def step(name: str) -> dict[str, Any]:
-    found = (each for each in action()["runs"]["steps"] if each["name"] == name)
-    return dict(next(found))
+    return next(dict(one) for one in action()["runs"]["steps"] if one["name"] == name)
 
 
 def read_by(module: Any) -> set[str]:  # noqa: ANN401  a module
