@@ -66,8 +66,9 @@ def test_a_log_that_is_cut_off_says_where_the_rest_is(forge: Forge) -> None:
 
 
 def test_live_output_is_shown_where_no_command_is_obeyed(forge: Forge) -> None:
+    evil = "::set-env name=x::y"
     left = forge.run(
-        forge.started("sh", "-c", "echo ::set-env name=x::y; exit 4"),
+        forge.started("sh", "-c", f"echo {evil}; exit 4"),
         GITHUB_ACTIONS="true",
     )
 
@@ -77,8 +78,10 @@ def test_live_output_is_shown_where_no_command_is_obeyed(forge: Forge) -> None:
     assert re.fullmatch("[0-9a-f]{32}", mark)
     assert lines == [
         f"::stop-commands::{mark}",
-        "::set-env name=x::y",
+        evil,
         "",
         f"::{mark}::",
-        error("The agent exited with status 4.", "brat fix-login-7/2/1: failure"),
+        error(
+            f"The agent exited with status 4: {evil}.", "brat fix-login-7/2/1: failure"
+        ),
     ]

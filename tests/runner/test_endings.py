@@ -107,7 +107,7 @@ def test_a_flood_is_cut_in_the_middle(forge: Forge) -> None:
     assert left.result["summary"] == "last"
     assert left.said.startswith("first\n")
     assert left.said.endswith("x\nlast\n")
-    assert "[brat left out 1" in left.said
+    assert "[brat left out " in left.said
     assert len(left.said) < 500_000
 
 
