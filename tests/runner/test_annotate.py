@@ -66,11 +66,9 @@ def test_a_log_that_is_cut_off_says_where_the_rest_is(forge: Forge) -> None:
 
 
 def test_live_output_is_shown_where_no_command_is_obeyed(forge: Forge) -> None:
-    evil = "::set-env name=x::y"
-    left = forge.run(
-        forge.started("sh", "-c", f"echo {evil}; exit 4"),
-        GITHUB_ACTIONS="true",
-    )
+    evil, who = "::set-env name=x::y", "brat fix-login-7/2/1: failure"
+    started = forge.started("sh", "-c", f"echo {evil}; exit 4")
+    left = forge.run(started, GITHUB_ACTIONS="true")
 
     masked, *lines = left.out.splitlines()
     assert masked == f"::add-mask::{pair_of(TOKEN)}"
@@ -81,7 +79,5 @@ def test_live_output_is_shown_where_no_command_is_obeyed(forge: Forge) -> None:
         evil,
         "",
         f"::{mark}::",
-        error(
-            f"The agent exited with status 4: {evil}.", "brat fix-login-7/2/1: failure"
-        ),
+        error(f"The agent exited with status 4: {evil}.", who),
     ]
