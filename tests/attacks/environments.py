@@ -64,10 +64,6 @@ def _line(code: int, value: int, if_so: int = 0, if_not: int = 0) -> bytes:
     return struct.pack("HBBI", code, if_so, if_not, value)
 
 
-def _become(program: list[str]) -> None:
-    refuse_walls()
-    os.execvp(program[0], program)  # noqa: S606  it is to become that program
-
-
 if __name__ == "__main__":
-    _become(sys.argv[1:])
+    refuse_walls()
+    os.execvp(sys.argv[1], sys.argv[1:])  # noqa: S606  it is to become that program

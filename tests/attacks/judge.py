@@ -29,22 +29,8 @@ RAN: Final = {
     "outlived": "a process that outlives the session",
 }
 """Which attempt a line of the marker is of, by a word of it."""
-WALLS: Final = {
-    "EROFS": "read-only",
-    "ENOENT": "not in the box",
-    "ESRCH": "own processes",
-    "ECONNREFUSED": "own network",
-    "ENETUNREACH": "own network",
-    "EAFNOSUPPORT": "call filter",
-    "EACCES": "another user",
-    "EPERM": "no such right",
-    "ENOSYS": "call filter",
-    "EADDRINUSE": "port is taken",
-    "Refused": "gateway",
-}
-"""The walls, by the errors that they answer with."""
 ALLOWED_PATHS: Final = {"/v1/messages", "/v1/messages/count_tokens", "/v1/models"}
-FORBIDDEN: Final = "mcp_servers", "web_fetch", '"url"'
+FORBIDDEN: Final = "mcp_servers", "web_fetch", '"url"', "the-dearest-one"
 
 
 class Told(Struct, frozen=True):
@@ -158,33 +144,20 @@ def _blobs(root: Path, bundle: Path) -> dict[str, bytes]:
 
 def _asked(machine: Machine) -> Iterator[tuple[str, str]]:
     """Give what came to the model's vendor that should not."""
-    for method, path, body in machine.vendor.calls:
-        if path.partition("?")[0] not in ALLOWED_PATHS:
-            yield "other paths of the model s vendor", f"{method} {path}"
-        text = body.decode(errors="replace")
-        if found := [each for each in FORBIDDEN if each in text]:
-            yield "the vendor as a way out", f"{path} with {found[0]}"
-        if "the-dearest-one" in text:
-            yield "a model that nobody chose", "it was asked"
+    for asked in machine.vendor.heads:
+        text = asked.decode(errors="replace")
+        method, path, *_ = text.split()
+        found = [each for each in FORBIDDEN if each in text]
+        if found or path.partition("?")[0] not in ALLOWED_PATHS:
+            yield "the vendor for more than answers", f"{method} {path} with {found}"
 
 
 def table(rows: Mapping[str, Mapping[str, Told]]) -> str:
+    """Return what each attempt won, or by which error it was stopped, by machine."""
     names = list(dict.fromkeys(name for each in rows.values() for name in each))
-    wide = max(map(len, names))
-    lines = [" " * wide + "  " + "  ".join(f"{each:{_WIDE}.{_WIDE}}" for each in rows)]
+    lines = [("", *rows)]
     for name in names:
-        cells = (_cell(each.get(name)) for each in rows.values())
-        said = "  ".join(f"{each:{_WIDE}.{_WIDE}}" for each in cells)
-        lines.append(f"{name:{wide}}  {said}".rstrip())
-    return "\n".join(lines)
-
-
-def _cell(told: Told | None) -> str:
-    if told is None:
-        return "-"
-    if told.won:
-        return f"WON {told.won}"
-    return WALLS.get(told.by, told.by) or "nothing to have"
-
-
-_WIDE: Final = 18
+        told = (each.get(name, Told("", "-")) for each in rows.values())
+        ends = (f"WON {one.won}" if one.won else one.by or "nothing" for one in told)
+        lines.append((name, *ends))
+    return "\n".join("  ".join(f"{each:38.38}" for each in line) for line in lines)

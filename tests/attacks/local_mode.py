@@ -4,12 +4,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec import json
+
 from tests.attacks.machine import Machine, fresh, furnish_home, targets
-from tests.attacks.model_vendor import vendor
-from tests.attacks.surroundings import surroundings
+from tests.attacks.surroundings import SECRET, surroundings
+from tests.runner.proxy.world import server
+from tests.world.act.extension import with_act
+from tests.world.staying import typed, until
 from tests.world.terminal import Terminal, new_terminal
 from tests.world.waiting import texts
 
+UNDER_WAY = "queued", "running"
 HEADLESS = "brat mayor start --task 'Spell words' --headless --timeout 600s"
 CONFIG = """\
 [engine.default]
@@ -31,7 +36,7 @@ command = "{ci}"
 @contextmanager
 def developer() -> Iterator[tuple[Machine, Terminal]]:
     """Give a developer's machine with the attack in their project."""
-    with fresh() as root, surroundings(root) as around, vendor() as model:
+    with fresh() as root, surroundings(root) as around, server() as model:
         terminal = new_terminal(root)
         brat = terminal.cwd / ".git/brat"
         at = targets(
@@ -55,8 +60,19 @@ def developer() -> Iterator[tuple[Machine, Terminal]]:
         yield machine, terminal
 
 
-def run_headless(terminal: Terminal) -> None:
-    terminal.type(HEADLESS)
+def run_by_act(terminal: Terminal) -> None:
+    """Let act run the session of one task; return when the bot has its result."""
+    with_act(terminal).done("brat init")
+    terminal.done("brat mayor start --task 'Spell words'")
+    words = ("up", "--no-dashboard")
+    with typed(terminal, *words, AWS_SECRET_ACCESS_KEY=SECRET):
+        until(lambda: has_ended(terminal))
+
+
+def has_ended(terminal: Terminal) -> bool:
+    (convoy,) = json.decode(terminal.done("brat status --json"))["convoys"]
+    tasks = convoy["tasks"]
+    return bool(tasks) and tasks[0]["state"] not in UNDER_WAY
 
 
 def said(folder: Path) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import runner
 from tests.attacks.evil.targets import Targets
-from tests.attacks.model_vendor import Vendor, vendor
 from tests.attacks.surroundings import SECRET, SYSTEM, Surroundings, surroundings
+from tests.runner.proxy.world import Server, server
 
 PROGRAM = "tools/attack.py"
 EVIL = Path(__file__).parent / "evil"
@@ -59,7 +59,7 @@ class Machine:
     root: Path
     at: Targets
     around: Surroundings
-    vendor: Vendor
+    vendor: Server
     python: str = sys.executable
 
     def variables(self) -> dict[str, str]:
@@ -74,7 +74,7 @@ class Machine:
             "GITHUB_WORKSPACE": self.at.workspace,
             "BRAT_RESULT": self.at.result,
             "BRAT_MODEL_URL": self.vendor.url,
-            "ANTHROPIC_API_KEY": SECRET,
+            **dict.fromkeys(("ANTHROPIC_API_KEY", "BRAT_TOKEN"), SECRET),
             **dict.fromkeys(STEP_SECRETS, SECRET),
             **named,
         }
@@ -96,7 +96,7 @@ class Machine:
 @contextmanager
 def machine() -> Iterator[Machine]:
     """Make a machine of a hosted runner's kind; nothing of it is left afterwards."""
-    with fresh() as root, surroundings(root) as around, vendor() as model:
+    with fresh() as root, surroundings(root) as around, server() as model:
         home, work = root / "home", root / "runner/_work"
         commands = (
             work / "_temp/_runner_file_commands" / each for each in COMMANDS.values()

@@ -2,9 +2,10 @@
 
 import json
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from convoy.model.records import BoxSetting, EngineSpec, Limits
 from tests.attacks.machine import Machine
@@ -16,7 +17,7 @@ from tests.world.program import ran
 WORKER = """\
 import subprocess, sys
 runner = [sys.executable, "-I", "-m", "runner"]
-sys.exit(subprocess.run(runner, pass_fds=[int(sys.argv[1])]).returncode)
+sys.exit(subprocess.run(runner, pass_fds=map(int, sys.argv[1:])).returncode)
 """
 """Stands for GitHub's runner: it has all of the job's secrets, and stays."""
 PLACES = ("setup", "engine", "acceptance")
@@ -41,8 +42,15 @@ def prepared(machine: Machine, *, box: BoxSetting = "on") -> dict[str, str]:
     return env
 
 
-def left_in(machine: Machine, status: int = 0, out: str = "", err: str = "") -> Left:
-    return Left(status, out, err, Path(machine.at.result))
+@contextmanager
+def handed(**texts: str) -> Iterator[dict[str, str]]:
+    """Give variables that name descriptors, each of which holds a text."""
+    with ExitStack() as stack:
+        files = {each: stack.enter_context(TemporaryFile()) for each in texts}
+        for name, file in files.items():
+            file.write(texts[name].encode())
+            file.seek(0)
+        yield {name: str(file.fileno()) for name, file in files.items()}
 
 
 def session(
@@ -54,14 +62,14 @@ def session(
 ) -> Left:
     """Run one session to its end, on a machine that `prefix` makes."""
     env = prepared(machine, box=box) | variables
+    del env["BRAT_TOKEN"]
     feed = f"http://127.0.0.1:{machine.at.doors['live feed']}/feed"
-    with tempfile.TemporaryFile() as told:
-        told.write(json.dumps({"url": feed, "token": SECRET}).encode())
-        told.seek(0)
+    place = json.dumps({"url": feed, "token": SECRET})
+    with handed(BRAT_FEED_FD=place, BRAT_TOKEN_FD=SECRET) as told:
         done = ran(
-            [*prefix, sys.executable, "-I", "-c", WORKER, str(told.fileno())],
+            [*prefix, sys.executable, "-I", "-c", WORKER, *told.values()],
             cwd=machine.root,
-            env=env | {"BRAT_FEED_FD": str(told.fileno())},
-            pass_fds=(told.fileno(),),
+            env=env | told,
+            pass_fds=[*map(int, told.values())],
         )
-    return left_in(machine, done.returncode, done.stdout, done.stderr)
+    return Left(done.returncode, done.stdout, done.stderr, Path(machine.at.result))

@@ -17,8 +17,8 @@ from tests.runner.proxy.world import Server, server
 from tests.world.given_secrets import given
 
 SECRET = given("what-no-agent-may-find-0123456789")
-SYSTEM = "/usr/local/bin", "/etc", "/opt", "/var/lib", "/"
-"""Folders that programs of every user come from."""
+SYSTEM = "/usr/local/bin", "/etc", "/opt", "/var/lib", "/", "/dev/shm"  # noqa: S108
+"""Folders that programs of every user come from, or share."""
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,14 @@ def surroundings(root: Path) -> Iterator[Surroundings]:
                 each: stack.enter_context(server(answer.encode()))
                 for each in ("metadata", "id tokens", "live feed")
             },
-            datagrams=stack.enter_context(_counted()),
+            datagrams=_counted(stack),
             victim=stack.enter_context(without_rights()),
             logins=tuple(_logins(name, stack)),
         )
 
 
 def _shared(name: str, stack: ExitStack) -> Path:
-    shared = Path(tempfile.gettempdir(), f"{name}-shared")
-    shared.mkdir()
+    shared = Path(tempfile.mkdtemp(prefix=f"{name}-shared"))
     shared.chmod(0o1777)
     stack.callback(shutil.rmtree, shared, ignore_errors=True)
     return shared
@@ -120,13 +119,12 @@ def _sockets(root: Path, stack: ExitStack) -> Path:
     return folder / "docker.sock"
 
 
-@contextmanager
-def _counted() -> Iterator[socket.socket]:
+def _counted(stack: ExitStack) -> socket.socket:
     """Give a port at which datagrams wait until somebody looks."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
-        door.bind(("127.0.0.1", 0))
-        door.settimeout(0)
-        yield door
+    door = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    door.bind(("127.0.0.1", 0))
+    door.settimeout(0)
+    return door
 
 
 @contextmanager

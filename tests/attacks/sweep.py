@@ -9,10 +9,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from tests.attacks.act_mode import run_by_act
 from tests.attacks.environments import NOTHING, PREFIXES
 from tests.attacks.judge import Told, judged, table
-from tests.attacks.local_mode import developer, run_headless, said
+from tests.attacks.local_mode import HEADLESS, developer, run_by_act, said
 from tests.attacks.machine import machine
 from tests.attacks.sessions import session
 from tests.world.terminal import Terminal
@@ -24,7 +23,7 @@ def in_a_job(prefix: tuple[str, ...]) -> dict[str, Told]:
         return judged(found, left.said, left.folder)
 
 
-def on_a_developers_machine(run: Callable[[Terminal], None]) -> dict[str, Told]:
+def on_a_developers_machine(run: Callable[[Terminal], object]) -> dict[str, Told]:
     with developer() as (found, terminal):
         run(terminal)
         folder = terminal.cwd / ".git/brat"
@@ -34,7 +33,9 @@ def on_a_developers_machine(run: Callable[[Terminal], None]) -> dict[str, Told]:
 
 SWEEPS: Final[dict[str, Callable[[], dict[str, Told]]]] = {
     **{name: partial(in_a_job, each) for name, each in PREFIXES.items()},
-    "local mode": partial(on_a_developers_machine, run_headless),
+    "local mode": partial(
+        on_a_developers_machine, lambda typing: typing.type(HEADLESS)
+    ),
     "act on the host": partial(on_a_developers_machine, run_by_act),
 }
 """Where the attacks are tried."""

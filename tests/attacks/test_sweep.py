@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.attacks.environments import NOTHING, PREFIXES
+from tests.attacks.environments import PREFIXES
 from tests.attacks.judge import Told, inside, judged
 from tests.attacks.machine import machine
 from tests.attacks.sessions import PLACES, session
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.layer("landing")
 
 ATTEMPTS = 50
 """No fewer may be tried."""
-WALLED = "host", "ordinary user"
+WALLED = "host", "ordinary user", "ordinary user, no namespaces"
 WALLS = {"files", "processes", "network", "user", "syscalls"}
 
 
@@ -33,8 +33,8 @@ def test_nothing_is_won_in_a_job(where: str) -> None:
 
         stood = left.result["walls"]
         assert {name for name in stood if stood[name]} == WALLS
-        paths = [path for _, path, _ in found.vendor.calls]
-        assert paths == ["/v1/messages"], "the one call that is allowed"
+        paths = [each.split()[1] for each in found.vendor.heads]
+        assert paths == [b"/v1/messages"], "the one call that is allowed"
 
 
 def test_nothing_is_won_in_local_mode() -> None:
@@ -45,20 +45,6 @@ def test_nothing_is_won_in_local_mode() -> None:
 @pytest.mark.needs("act", "node")
 def test_nothing_is_won_in_a_job_that_act_runs() -> None:
     assert won(SWEEPS["act on the host"]()) == {}
-
-
-@pytest.mark.needs("unshare")
-def test_where_no_wall_can_be_built_no_session_starts() -> None:
-    with machine() as found:
-        left = session(found, NOTHING)
-
-        assert inside(left.said) == {}
-        assert left.result["conclusion"] == "failure"
-        assert "This machine cannot sandbox agents" in left.result["why"]
-        assert not any(left.result["walls"].values())
-
-
-# --- the attacks are real: where there is no wall, they win ---------------------------
 
 
 WINNERS = {
@@ -90,9 +76,6 @@ def test_without_walls_the_agent_wins() -> None:
         told = judged(found, left.said, left.folder)
 
     assert {name for name, each in told.items() if each.won} >= WINNERS
-
-
-# --- whose programs an agent may start, their home it may not read --------------------
 
 
 MUST_FAIL = {

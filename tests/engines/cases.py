@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+import pytest
+from _pytest.mark import ParameterSet
+
 from convoy.model.records import EngineSpec
 from convoy.model.session_result import Outcome
 from runner.engines import ENGINES as ROWS
@@ -101,3 +104,9 @@ COLUMNS: Final = {
 }
 QUICK: Final = ("ok", "401", "hang")
 """The columns that each run of all tests holds; `make engines` holds all."""
+
+
+def on(engine: Engine, *values: object, named: str) -> ParameterSet:
+    """Return a test's row that needs the engine's program; its `values` are others."""
+    needs = pytest.mark.needs(engine.program)
+    return pytest.param(*values or (engine,), id=named, marks=needs)

@@ -1,10 +1,1 @@
-from pathlib import Path
-
-import pytest
-
-from tests.runner.job import Forge
-
-
-@pytest.fixture
-def forge(tmp_path: Path) -> Forge:
-    return Forge(tmp_path)
+from tests.runner.conftest import forge as forge  # noqa: PLC0414  a fixture

@@ -31,15 +31,15 @@ of its home hold a key. It leaves that in the checkout: of nothing else in the b
 anything come out."""
 
 LOOKING = f"echo {b64encode(LOOK.encode()).decode()} | base64 -d | sh"
+TESTING = ("--auto-test", "--test-cmd", LOOKING)
+"""By these Aider, whose model has no tools, runs a command after its edit."""
 
 
 def vendor(folder: Path, column: Column) -> AbstractContextManager[Served]:
     return scripted(folder, column.script(LOOKING))
 
 
-def session(
-    forge: Forge, engine: Engine, column: Column, at: str, /, **given: object
-) -> Left:
+def session(forge: Forge, engine: Engine, at: str, /, **given: object) -> Left:
     """Run a session; `given` are changes to its engine and its limits."""
     limits = Limits(output_bytes=OUTPUT_BYTES)
     spec = EngineSpec(
@@ -47,7 +47,7 @@ def session(
         model=engine.model,
         timeout_s=int(CAP_S),
         silence_s=int(CAP_S),
-        args=() if engine.has_tools else _testing(LOOKING),
+        args=() if engine.has_tools else TESTING,
     )
     ours = given.keys() & set(EngineSpec.__struct_fields__)
     spec = replace(spec, **{name: given.pop(name) for name in ours})
@@ -63,8 +63,3 @@ def seen(forge: Forge, left: Left) -> str:
 
 def key(name: str) -> str:
     return KEY + name.lower()
-
-
-def _testing(command: str) -> tuple[str, ...]:
-    """Let Aider, whose model has no tools, run a command after its edit."""
-    return ("--auto-test", "--test-cmd", command)

@@ -5,6 +5,7 @@ pinned anew is installed; killed at any moment, the next run puts it right.
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -22,7 +23,7 @@ from filelock import FileLock
 from convoy.model.records import EngineSpec
 from grite.errors import Unavailable
 from runner.engines import ENGINES
-from runner.engines.pinned_program import NPM, installed
+from runner.engines.pinned_program import NPM, PINS, installed
 from runner.engines.row import program_of
 from tests.world.patience import patient
 from tests.world.program import ran
@@ -36,6 +37,14 @@ PIP_S: Final = patient(600)
 KINDS: Final = (*NPM, "aider")
 MODEL: Final = "openai/gpt-5"
 """Some say their program only to who names a model."""
+
+
+def pinned_versions() -> Mapping[str, str]:
+    npm = json.loads((PINS / "package.json").read_text("utf-8"))
+    wanted = npm["dependencies"] | npm["optionalDependencies"]
+    asked = (PINS / "aider/requirements.in").read_text("utf-8").strip()
+    of_npm = {name: wanted[package] for name, (package, _) in NPM.items()}
+    return {"aider": asked.partition("==")[2], **of_npm}
 
 
 def _program(kind: str) -> str:

@@ -6,19 +6,17 @@ Needed when the versions in tests/engines are raised; test_requests.py says so.
 import json
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from convoy.model.records import EngineSpec
 from runner.engines import ENGINES as ROWS
 from runner.engines.row import Call
 from tests.engines.cases import COLUMNS, ENGINES, Engine
 from tests.engines.driving import session, vendor
-from tests.engines.pins import pinned_versions
-from tests.engines.recorder import recording
-from tests.engines.request_fields import held
+from tests.engines.install import pinned_versions
 from tests.runner.job import Forge, Left
 from tests.world.patience import patient
 
@@ -51,6 +49,46 @@ ENGINES_ASKED: Final = tuple(
 """Every way in which the seven CLIs reach a model through the key proxy."""
 
 
+FREE: Final = frozenset(
+    {
+        *("input_schema", "parameters", "parametersJsonSchema", "responseJsonSchema"),
+        *("schema", "input", "args", "response", "client_metadata", "format"),
+    }
+)
+"""Fields that hold what a project or a tool wrote, where they are objects."""
+OF_TRANSPORT: Final = frozenset({"host", "content-length", "accept-encoding"})
+
+
+def fields(body: object, path: str = "") -> Iterator[str]:
+    """Yield each field of a body, and each `type` with its value."""
+    if isinstance(body, Mapping):
+        for name, value in body.items():
+            where = f"{path}.{name}" if path else name
+            if name == "type":
+                yield f"{where}={value}"
+            elif name in FREE and isinstance(value, Mapping):
+                yield where
+            else:
+                yield from fields(value, where)
+    elif isinstance(body, list):
+        yield from (found for each in body for found in fields(each, f"{path}[]"))
+        if not body or not isinstance(body[0], dict | list):
+            yield f"{path}[]"
+    else:
+        yield path
+
+
+def held(requests: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    bodies = [json.loads(each["body"]) for each in requests if each["body"]]
+    found = {
+        "paths": {each["asked"] for each in requests},
+        "headers": {name for each in requests for name in each["headers"]},
+        "fields": {field for body in bodies for field in fields(body)},
+    }
+    found["headers"] -= OF_TRANSPORT
+    return {name: sorted(each) for name, each in found.items()}
+
+
 def dialect(engine: Engine) -> str:
     spec = EngineSpec(type=engine.type, model=engine.model)
     call = Call(ROWS[engine.type], spec, endpoint="http://127.0.0.1")
@@ -70,9 +108,9 @@ def sent(
     `given` are changes to its engine.
     """
     column, times = COLUMNS["ok"], {"timeout_s": LONG_S, "silence_s": LONG_S}
-    with vendor(forge.root, column) as served, recording(served.url) as (recorder, url):
-        left = session(forge, engine, column, url, **times, **given)
-    return left, held(recorder.requests)
+    with vendor(forge.root, column) as served:
+        left = session(forge, engine, served.url, **times, **given)
+        return left, held(served.requests)
 
 
 def _without(rows: Mapping[str, str], engine: str) -> dict[str, str]:

@@ -8,10 +8,18 @@ from http import HTTPStatus
 import pytest
 
 from convoy.model.records import EngineSpec
-from convoy.model.session_result import Outcome
 from runner.engines import ENGINES as ROWS
 from runner.engines.row import Call
-from tests.engines.cases import COLUMNS, ENGINES, KEY, QUICK, RETRIES_S, Column, Engine
+from tests.engines.cases import (
+    COLUMNS,
+    ENGINES,
+    KEY,
+    QUICK,
+    RETRIES_S,
+    Column,
+    Engine,
+    on,
+)
 from tests.engines.driving import OUTPUT_BYTES, key, seen, session, vendor
 from tests.runner.job import Forge, Left
 from tests.world.terminal import left_running
@@ -21,12 +29,7 @@ from tests.world.vendor.vendor_server import digest
 pytestmark = pytest.mark.timeout(90)
 SHOWN = [*COLUMNS] if os.environ.get("BRAT_ENGINES") == "all" else [*QUICK]
 MATRIX = [
-    pytest.param(
-        engine,
-        COLUMNS[name],
-        id=f"{engine.type}-{name}",
-        marks=pytest.mark.needs(engine.program),
-    )
+    on(engine, engine, COLUMNS[name], named=f"{engine.type}-{name}")
     for engine in ENGINES.values()
     for name in SHOWN
     if name != "loop" or engine.has_tools
@@ -37,32 +40,30 @@ MATRIX = [
 def test_a_session_ends_as_the_vendor_made_it(
     forge: Forge, engine: Engine, column: Column
 ) -> None:
+    tries_on = _tries_on(engine, column)
     with vendor(forge.root, column) as served:
 
         def run(limit_s: int) -> Left:
             times = {"timeout_s": limit_s, "silence_s": limit_s}
-            return session(forge, engine, column, served.url, **times)
+            return session(forge, engine, served.url, **times)
 
-        if limit_s := _limit_s(engine, column):
+        if limit_s := column.limit_s or RETRIES_S * tries_on:
             left = forge.overdue(run, lambda _: bool(served.calls), limit_s)
         else:
-            left = session(forge, engine, column, served.url)
+            left = session(forge, engine, served.url)
 
     told = left.result, left.said[-3000:], left.err
-    assert left.result["outcome"] in _right(engine, column), told
+    right = column.outcomes | ({"deadline"} if tries_on else set())
+    assert left.result["outcome"] in right, told
     assert served.calls, "the model was never called"
-    known = digest(key(_variable(engine, served.url)))
-    assert {call["key"] for call in served.calls} == {known}
+    spec = EngineSpec(type=engine.type, model=engine.model)
+    vendors = Call(ROWS[engine.type], spec, endpoint=served.url).vendor
+    assert {each["key"] for each in served.calls} == {digest(key(vendors.key))}
     assert (left.folder / "transcript.jsonl").stat().st_size < 2 * OUTPUT_BYTES
     assert left_running(forge.root) == []
     if "uncommitted" in column.outcomes:
         _worked(left, engine)
         _knows_no_key(seen(forge, left))
-
-
-def _variable(engine: Engine, url: str) -> str:
-    spec = EngineSpec(type=engine.type, model=engine.model)
-    return Call(ROWS[engine.type], spec, endpoint=url).vendor.key
 
 
 def _knows_no_key(found: str) -> None:
@@ -72,20 +73,11 @@ def _knows_no_key(found: str) -> None:
     assert not [line for line in found.splitlines() if line.startswith("/")]
 
 
-def _limit_s(engine: Engine, column: Column) -> int | None:
-    """Return how long to wait for a session that need not end by itself."""
-    return column.limit_s or (RETRIES_S if _tries_on(engine, column) else None)
-
-
 def _tries_on(engine: Engine, column: Column) -> bool:
+    """Tell whether a session need not end by itself."""
     code = column.fault.code if isinstance(column.fault, Status) else None
     retried = column.fault is not None and code != HTTPStatus.UNAUTHORIZED
     return engine.hides_retries and retried
-
-
-def _right(engine: Engine, column: Column) -> frozenset[Outcome]:
-    tries_on = _tries_on(engine, column)
-    return column.outcomes | {"deadline"} if tries_on else column.outcomes
 
 
 def _worked(left: Left, engine: Engine) -> None:

@@ -2,21 +2,18 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from runner.engines.pinned_program import PINS
 from tests.engines.cases import ENGINES
-from tests.engines.install import HERE
-from tests.engines.pins import pinned_versions
+from tests.engines.install import HERE, pinned_versions
 from tests.engines.record import kept
 
 pytestmark = pytest.mark.layer("landing")
 
 NPM = json.loads((PINS / "package.json").read_text())
 LOCKED = json.loads((PINS / "package-lock.json").read_text())["packages"]
-PYTHON = (PINS / "aider", HERE / "node")
 
 
 def test_npm_packages_are_pinned_exactly_and_locked_by_content() -> None:
@@ -30,20 +27,17 @@ def test_npm_packages_are_pinned_exactly_and_locked_by_content() -> None:
     assert all(each["integrity"].startswith("sha512-") for each in kept)
 
 
-def test_no_lock_file_names_a_registry() -> None:
+def test_python_packages_are_locked_as_they_are_asked_for_and_name_no_registry() -> (
+    None
+):
     assert not any("resolved" in each for each in LOCKED.values())
-    for folder in PYTHON:
-        assert "://" not in (folder / "requirements.lock").read_text()
+    for folder in (PINS / "aider", HERE / "node"):
+        (asked,) = (folder / "requirements.in").read_text().split()
+        locked = "\n" + (folder / "requirements.lock").read_text()
+        assert f"\n{asked} \\\n" in locked
+        assert "://" not in locked
 
 
-@pytest.mark.parametrize("folder", PYTHON, ids=lambda each: each.name)
-def test_python_packages_are_locked_as_they_are_asked_for(folder: Path) -> None:
-    (asked,) = (folder / "requirements.in").read_text().split()
-
-    assert f"\n{asked} \\\n" in "\n" + (folder / "requirements.lock").read_text()
-
-
-@pytest.mark.layer("landing")
 def test_what_each_cli_sends_was_recorded_with_the_version_that_is_pinned() -> None:
     pinned = pinned_versions()
     recorded = [

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.engines.cases import COLUMNS, ENGINES, KEY
+from tests.engines.cases import COLUMNS, ENGINES, KEY, on
 from tests.engines.driving import key, seen, session, vendor
 from tests.engines.record import LONG_S
 from tests.engines.test_requests import refused
@@ -34,67 +34,45 @@ _CLAUDE, _CHAT = "anthropic/claude-sonnet-4.5", "/api/v1/chat/completions"
 _DATED = "claude-sonnet-4-5@20250929"
 _GOOGLES = "/v1/projects/acme/locations/us-east5"
 _AZURE = "https://acme.openai.azure.com/openai/v1"
+_BEDROCK = "https://bedrock-runtime.eu-west-1.amazonaws.com"
+_VERTEX = f"https://us-east5-aiplatform.googleapis.com{_GOOGLES}"
+_FOUNDRY = "https://acme.services.ai.azure.com/anthropic"
+_GEMINI, _CODEX = "gemini-2.5-flash", "/backend-api/codex/responses"
+_COMPLETIONS = "/openai/v1/chat/completions"
 SERVED = (
     *(
         Served(name, f"openrouter/{_CLAUDE}", "", "OPENROUTER_API_KEY", _CHAT, _CLAUDE)
         for name in ("aider", "opencode")
     ),
     Served(
-        "claude-code",
-        f"bedrock/{_AMAZONS}",
-        "https://bedrock-runtime.eu-west-1.amazonaws.com",
-        "AWS_BEARER_TOKEN_BEDROCK",
-        f"/model/{_AMAZONS}/invoke-with-response-stream",
-        _AMAZONS,
+        *("claude-code", f"bedrock/{_AMAZONS}", _BEDROCK, "AWS_BEARER_TOKEN_BEDROCK"),
+        *(f"/model/{_AMAZONS}/invoke-with-response-stream", _AMAZONS),
     ),
+    Served(
+        *("claude-code", f"vertex/{_DATED}", _VERTEX, "GOOGLE_OAUTH_ACCESS_TOKEN"),
+        f"{_GOOGLES}/publishers/anthropic/models/{_DATED}:streamRawPredict",
+        _DATED,
+    ),
+    Served(
+        *("gemini", f"vertex/{_GEMINI}", _VERTEX, "GOOGLE_OAUTH_ACCESS_TOKEN"),
+        f"{_GOOGLES}/publishers/google/models/{_GEMINI}:streamGenerateContent",
+        _GEMINI,
+    ),
+    Served(
+        *("gemini", f"code-assist/{_GEMINI}", "", "GOOGLE_CLOUD_ACCESS_TOKEN"),
+        *("/v1internal:streamGenerateContent", _GEMINI),
+    ),
+    Served("codex", "chatgpt/gpt-5", "", "CODEX_ACCESS_TOKEN", _CODEX, "gpt-5"),
+    Served(
+        *("claude-code", "foundry/claude-sonnet-4-5", _FOUNDRY),
+        *("ANTHROPIC_FOUNDRY_API_KEY", "/anthropic/v1/messages", "claude-sonnet-4-5"),
+    ),
+    Served("codex", "mine", _AZURE, "OPENAI_API_KEY", "/openai/v1/responses", "mine"),
     *(
-        Served(
-            name,
-            f"vertex/{model}",
-            f"https://us-east5-aiplatform.googleapis.com{_GOOGLES}",
-            "GOOGLE_OAUTH_ACCESS_TOKEN",
-            f"{_GOOGLES}/publishers/{maker}/models/{model}:{verb}",
-            model,
-        )
-        for name, maker, model, verb in (
-            ("claude-code", "anthropic", _DATED, "streamRawPredict"),
-            ("gemini", "google", "gemini-2.5-flash", "streamGenerateContent"),
-        )
-    ),
-    Served(
-        "gemini",
-        "code-assist/gemini-2.5-flash",
-        "",
-        "GOOGLE_CLOUD_ACCESS_TOKEN",
-        "/v1internal:streamGenerateContent",
-        "gemini-2.5-flash",
-    ),
-    Served(
-        "codex",
-        "chatgpt/gpt-5",
-        "",
-        "CODEX_ACCESS_TOKEN",
-        "/backend-api/codex/responses",
-        "gpt-5",
-    ),
-    Served(
-        "claude-code",
-        "foundry/claude-sonnet-4-5",
-        "https://acme.services.ai.azure.com/anthropic",
-        "ANTHROPIC_FOUNDRY_API_KEY",
-        "/anthropic/v1/messages",
-        "claude-sonnet-4-5",
-    ),
-    *(
-        Served(
-            name, model, _AZURE, "OPENAI_API_KEY", f"/openai/v1/{path}", "my-deployment"
-        )
-        for name, model, path in (
-            ("aider", "openai/my-deployment", "chat/completions"),
-            ("codex", "my-deployment", "responses"),
-            ("opencode", "compatible/my-deployment", "chat/completions"),
-            ("continue", "openai/my-deployment", "chat/completions"),
-            ("copilot", "openai/my-deployment", "chat/completions"),
+        Served(name, f"{by}/mine", _AZURE, "OPENAI_API_KEY", _COMPLETIONS, "mine")
+        for name, by in (
+            *(("aider", "openai"), ("opencode", "compatible")),
+            *(("continue", "openai"), ("copilot", "openai")),
         )
     ),
 )
@@ -103,11 +81,7 @@ SERVED = (
 @pytest.mark.parametrize(
     "served",
     [
-        pytest.param(
-            each,
-            id=f"{each.type}-{each.url or each.model}",
-            marks=pytest.mark.needs(ENGINES[each.type].program),
-        )
+        on(ENGINES[each.type], each, named=f"{each.type}-{each.url or each.model}")
         for each in SERVED
     ],
 )
@@ -118,7 +92,7 @@ def test_a_provider_is_asked_with_its_key_and_the_agent_never_has_it(
     engine = ENGINES[served.type]
     with vendor(forge.root, column) as at:
         given = {"model": served.model, "url": served.url, **times}
-        left = session(forge, engine, column, at.url, **given)
+        left = session(forge, engine, at.url, **given)
         calls = at.calls
 
     assert left.result["outcome"] == "uncommitted", left.said[-3000:]

@@ -1,10 +1,8 @@
 """What the seven CLIs send passes the key proxy, and is what docs say they send."""
 
-import json
-
 import pytest
 
-from tests.engines.cases import ENGINES, Engine
+from tests.engines.cases import ENGINES, Engine, on
 from tests.engines.record import ENGINES_ASKED, LONG_S, dialect, kept, sent
 from tests.runner.job import Forge, Left
 
@@ -13,14 +11,7 @@ pytestmark = pytest.mark.timeout(LONG_S + 60)
 
 @pytest.mark.parametrize(
     "engine",
-    [
-        pytest.param(
-            each,
-            id=f"{each.type}-{each.model or 'its own'}",
-            marks=pytest.mark.needs(each.program),
-        )
-        for each in ENGINES_ASKED
-    ],
+    [on(one, named=f"{one.type}-{one.model or 'its own'}") for one in ENGINES_ASKED],
 )
 def test_nothing_of_an_engines_own_is_refused(forge: Forge, engine: Engine) -> None:
     left, found = sent(forge, engine)
@@ -58,10 +49,5 @@ def test_a_search_at_the_vendor_is_refused_in_words_unless_it_is_opened(
 
 
 def refused(left: Left) -> list[str]:
-    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
-    told = [each["event"] for line in lines if "event" in (each := json.loads(line))]
-    return [
-        each["what"]
-        for each in told
-        if each["type"] == "refused" and "its model" in each["what"]
-    ]
+    said = [each["what"] for each in left.told if each["type"] == "refused"]
+    return [each for each in said if "its model" in each]

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,8 +10,8 @@ import pytest
 from bot.door.feed import Feed
 from convoy.events.people_events import TaskHeard, TaskTold
 from convoy.model.records import EngineSpec
-from runner.inputs.job_inputs import FeedAddress
-from tests.engines.cases import ENGINES, Engine
+from tests.attacks.sessions import handed
+from tests.engines.cases import ENGINES
 from tests.engines.install import PROGRAMS
 from tests.feed.hall import SESSION, hall, running
 from tests.runner.job import Forge
@@ -47,28 +45,9 @@ SCRIPT = Script(
 )
 
 
-@contextmanager
-def handed(place: FeedAddress) -> Iterator[int]:
-    """Give a descriptor that holds where the feed is."""
-    read, write = os.pipe()
-    try:
-        os.write(write, json.dumps({"url": place.url, "token": place.token}).encode())
-        os.close(write)
-        yield read
-    finally:
-        os.close(read)
-
-
-@pytest.mark.parametrize(
-    "engine",
-    [
-        pytest.param(each, id=each.type, marks=pytest.mark.needs(each.program))
-        for each in ENGINES.values()
-        if each.type == "claude-code"
-    ],
-)
-async def test_an_engine_is_told_while_it_works(tmp_path: Path, engine: Engine) -> None:
-    forge, rules = Forge(tmp_path), running()
+@pytest.mark.needs("claude")
+async def test_an_engine_is_told_while_it_works(tmp_path: Path) -> None:
+    forge, rules, engine = Forge(tmp_path), running(), ENGINES["claude-code"]
     spec = EngineSpec(type=engine.type, model=engine.model, timeout_s=600)
     started = forge.started(
         convoy=NAME, task=1, attempt=1, title="Greet the world", engine=spec
@@ -85,9 +64,11 @@ async def test_an_engine_is_told_while_it_works(tmp_path: Path, engine: Engine) 
 
     with scripted(tmp_path, SCRIPT) as served:
         async with hall(tmp_path, rules) as here:
-            with handed(here.place()) as fd:
-                env |= {"BRAT_MODEL_URL": served.url, "BRAT_FEED_FD": str(fd)}
-                job = forge.start(env, fds=(fd,))
+            place = here.place()
+            feed = json.dumps({"url": place.url, "token": place.token})
+            with handed(BRAT_FEED_FD=feed) as told:
+                env |= {"BRAT_MODEL_URL": served.url, **told}
+                job = forge.start(env, fds=(int(told["BRAT_FEED_FD"]),))
             async with asyncio.TaskGroup() as group:
                 ended = group.create_task(asyncio.to_thread(forge.left_by, job))
                 at_work = await until(waiting, deadline_s=patient(40))

@@ -1,15 +1,15 @@
 """A real CLI that is told which tools it may use can use no other."""
 
 import json
-from dataclasses import dataclass
 
 import pytest
 
 from runner.engines import ENGINES as ROWS
-from tests.engines.cases import ENGINES, PROMPT, Column, Engine
-from tests.engines.driving import session, vendor
+from tests.engines.cases import ENGINES, PROMPT, Engine, on
+from tests.engines.driving import session
 from tests.runner.job import Forge
 from tests.world.vendor.script import Case, Insist, Script, Write
+from tests.world.vendor.scripted import scripted
 
 pytestmark = pytest.mark.timeout(90)
 TOOLS = {
@@ -22,22 +22,6 @@ TOOLS = {
 """One that it may use, and one that it may not."""
 
 
-@dataclass(frozen=True)
-class Insisting(Column):
-    """The model writes a file, then calls a tool that it was not offered."""
-
-    tool: str = ""
-    writes: bool = True
-
-    def script(self, _command: str) -> Script:
-        given = (("command", "echo ran > ran.txt"), ("description", "Runs it"))
-        insists = Insist(tool=self.tool, arguments=given)
-        wrote = (Write(path="hello.txt", content="hello"),) if self.writes else ()
-        closing = "BRAT: done. Did what I may."
-        steps = (*wrote, insists)
-        return Script(cases=(Case(when=(PROMPT,), steps=steps, closing=closing),))
-
-
 def test_all_others_are_refused_a_list_of_tools() -> None:
     told = {name for name, row in ROWS.items() if row.tools}
 
@@ -46,25 +30,21 @@ def test_all_others_are_refused_a_list_of_tools() -> None:
 
 @pytest.mark.parametrize(
     "engine",
-    [
-        pytest.param(
-            ENGINES[name], id=name, marks=pytest.mark.needs(ENGINES[name].program)
-        )
-        for name in TOOLS
-    ],
+    [on(ENGINES[name], named=name) for name in TOOLS],
 )
 def test_a_tool_that_is_not_listed_is_refused_and_that_stands_in_the_transcript(
     forge: Forge, engine: Engine
 ) -> None:
     may, may_not = TOOLS[engine.type]
     writes = engine.type != "copilot"
-    column = Insisting("insists", None, frozenset(), tool=may_not, writes=writes)
-    with vendor(forge.root, column) as served:
-        left = session(forge, engine, column, served.url, tools=(may,))
+    given = (("command", "echo ran > ran.txt"), ("description", "Runs it"))
+    wrote = (Write(path="hello.txt", content="hello"),) if writes else ()
+    steps = (*wrote, Insist(tool=may_not, arguments=given))
+    case = Case(when=(PROMPT,), steps=steps, closing="BRAT: done. Did what I may.")
+    with scripted(forge.root, Script(cases=(case,))) as served:
+        left = session(forge, engine, served.url, tools=(may,))
 
     told = json.dumps(left.result), left.said[-2000:]
     assert left.result["files"] == (["hello.txt"] if writes else []), told
-    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
-    events = [each["event"] for line in lines if "event" in (each := json.loads(line))]
-    refused = [each["name"] for each in events if each.get("refused")]
+    refused = [each["name"] for each in left.told if each.get("refused")]
     assert refused == [may_not], told

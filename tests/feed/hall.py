@@ -47,14 +47,8 @@ class Hall:
     def place(self, session: str = SESSION) -> FeedAddress:
         """Return what the runner of a session is handed."""
         url = f"http://127.0.0.1:{self.port}{feed.FEED_PATH}/{REPO}/{session}"
-        return FeedAddress(
-            url,
-            given(
-                feed.session_token(
-                    feed.kept_key(self.folder / feed.KEY_FILE), REPO, session
-                )
-            ),
-        )
+        key = feed.kept_key(self.folder / feed.KEY_FILE)
+        return FeedAddress(url, given(feed.session_token(key, REPO, session)))
 
     async def send(
         self, method: str, what: str, session: str = SESSION, **given: object

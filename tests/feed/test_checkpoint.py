@@ -10,7 +10,7 @@ from bot.door.feed import Feed, checkpoint_file
 from bot.door.feed_endpoint import CHECKPOINT_BYTES
 from convoy.model.state import State
 from runner.session.feed_client import WorkSender
-from tests.feed.hall import REPO, SESSION, hall, running
+from tests.feed.hall import REPO, SESSION, Hall, hall, running
 from tests.world.forge import until
 from tests.world.held_port import held_port
 from tests.world.rules import NAME
@@ -30,17 +30,21 @@ Feed(Path(folder), repository, State).keep(session, b"the second one, cut off")
 """
 
 
-async def test_what_a_witness_sends_is_kept_until_the_next(tmp_path: Path) -> None:
-    async with hall(tmp_path, running()) as here:
-        courier = WorkSender(here.place())
-        for bundle in (b"one", b"two"):
-            courier.send(bundle)
-            await until(lambda: here.feed.kept(SESSION) == bundle)  # noqa: B023
-        await asyncio.to_thread(courier.close)
+async def test_what_a_witness_sends_is_kept_until_the_next(here: Hall) -> None:
+    courier = WorkSender(here.place())
+    for bundle in (b"one", b"two"):
+        courier.send(bundle)
+        await until(lambda: here.feed.kept(SESSION) == bundle)  # noqa: B023
+    await asyncio.to_thread(courier.close)
 
-    assert [each.name for each in (tmp_path / "feed" / NAME).iterdir()] == [
-        "1-1.bundle"
-    ]
+    (kept,) = (here.folder / "feed" / NAME).iterdir()
+    assert kept.name == "1-1.bundle"
+    for body, status in ((b"", 400), (b"1" * (CHECKPOINT_BYTES + 1), 413)):
+        refused = await here.send("POST", "checkpoint", content=body)
+        assert (refused.status_code, here.feed.kept(SESSION)) == (status, b"two")
+    here.rules.lost(1, "gone")
+    here.feed.forget()
+    assert here.feed.kept(SESSION) == b""
 
 
 async def test_what_does_not_arrive_is_tried_again_and_holds_up_nobody(
@@ -53,32 +57,6 @@ async def test_what_does_not_arrive_is_tried_again_and_holds_up_nobody(
         async with hall(tmp_path, running(), port) as here:
             await until(lambda: here.feed.kept(SESSION) == b"one")
             await asyncio.to_thread(courier.close)
-
-
-async def test_what_makes_no_sense_takes_no_earlier_ones_place(tmp_path: Path) -> None:
-    async with hall(tmp_path, running()) as here:
-        taken = await here.send("POST", "checkpoint", content=b"one")
-        assert taken.status_code == 200
-        for body, status in ((b"", 400), (b"1" * (CHECKPOINT_BYTES + 1), 413)):
-            refused = await here.send("POST", "checkpoint", content=body)
-            assert refused.status_code == status
-        assert here.feed.kept(SESSION) == b"one"
-
-
-async def test_only_a_running_session_may_leave_one(tmp_path: Path) -> None:
-    rules = running()
-    async with hall(tmp_path, rules) as here:
-        wrong = {"Authorization": f"Bearer {'0' * 64}"}
-        strange = await here.send("POST", "checkpoint", content=b"x", headers=wrong)
-        assert strange.status_code == 401
-        await here.send("POST", "checkpoint", content=b"one")
-        rules.lost(1, "gone")
-        late = await here.send("POST", "checkpoint", content=b"two")
-
-        assert late.status_code == 409
-        assert here.feed.kept(SESSION) == b"one"
-        here.feed.forget()
-        assert here.feed.kept(SESSION) == b""
 
 
 def test_a_bot_killed_while_it_keeps_one_has_the_one_before(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """A session's witness gets into the feed of a bot elsewhere by the forge's word."""
 
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
@@ -9,11 +8,11 @@ import pytest
 from runner.inputs.job_inputs import FeedAddress, feed_in
 from runner.session import feed_client
 from runner.session.feed_client import OidcExchange, OutputSender
-from tests.feed.hall import JOB, REPO, SESSION, hall, running, shows
+from tests.feed.hall import REPO, SESSION, hall, running, shows
 from tests.world.cases import looped
 from tests.world.forge import until
 from tests.world.held_port import held_port
-from tests.world.issuer import ASKS, Vouching, vouching
+from tests.world.issuer import ASKS, Vouching
 
 GIVEN = {
     "GITHUB_REPOSITORY": "pat/project",
@@ -21,12 +20,6 @@ GIVEN = {
     "ACTIONS_ID_TOKEN_REQUEST_URL": "https://x.example.com/idtoken?api-version=2.0",
     "ACTIONS_ID_TOKEN_REQUEST_TOKEN": ASKS,
 }
-
-
-@pytest.fixture
-async def github() -> AsyncIterator[Vouching]:
-    async with vouching(**JOB) as served:
-        yield served
 
 
 async def test_a_job_is_let_in_and_again_by_the_next_bot(

@@ -1,6 +1,5 @@
 """A job gets its session's token for the forge's word on it, and nobody else does."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -11,16 +10,10 @@ from bot.door import oidc
 from bot.door.oidc import issuer_of
 from tests.feed.hall import AUDIENCE, JOB, SESSION, Hall, hall, running
 from tests.world.cases import looped
-from tests.world.issuer import Vouching, vouching
+from tests.world.issuer import Vouching
 from tests.world.rules import NAME
 
 STRANGER = rsa.generate_private_key(65537, 2048)
-
-
-@pytest.fixture
-async def github() -> AsyncIterator[Vouching]:
-    async with vouching(**JOB) as served:
-        yield served
 
 
 async def shown(here: Hall, token: str, session: str = SESSION) -> httpx.Response:
@@ -92,7 +85,7 @@ async def test_a_token_that_the_forge_did_not_sign_is_refused(
 async def test_a_token_counts_once_also_after_a_restart(
     tmp_path: Path, github: Vouching
 ) -> None:
-    token = github.token(AUDIENCE)
+    token, used = github.token(AUDIENCE), tmp_path / "feed.used"
     answers = []
     for _ in range(2):
         async with hall(tmp_path, running(), vouches=github.url) as here:
@@ -100,13 +93,7 @@ async def test_a_token_counts_once_also_after_a_restart(
 
     assert [each.status_code for each in answers] == [200, 401, 401, 401]
     assert answers[1].json() == {"message": "the token has already been used"}
-
-
-async def test_what_has_run_out_is_forgotten(tmp_path: Path, github: Vouching) -> None:
-    used = tmp_path / "feed.used"
-    async with hall(tmp_path, running(), vouches=github.url) as here:
-        await shown(here, github.token(AUDIENCE))
-    (kept,) = used.read_text().splitlines()
+    (kept,) = used.read_text().splitlines()  # what has run out is forgotten
     used.write_text(f"1000000000 {'0' * 64}\n{kept}\nwhat a crash left")
     async with hall(tmp_path, running(), vouches=github.url):
         assert used.read_text() == f"{kept}\n"
@@ -143,12 +130,9 @@ async def test_keys_that_change_are_fetched_again(
 
 
 async def test_without_an_issuer_nobody_is_believed(
-    tmp_path: Path, github: Vouching
+    here: Hall, github: Vouching
 ) -> None:
-    async with hall(tmp_path, running()) as here:
-        answer = await shown(here, github.token(AUDIENCE))
-
-    assert answer.status_code == 404
+    assert (await shown(here, github.token(AUDIENCE))).status_code == 404
 
 
 @looped(

@@ -13,7 +13,7 @@ from bot.door.feed import (
 )
 from runner.inputs.job_inputs import FeedAddress
 from runner.session.feed_client import OutputSender
-from tests.feed.hall import SESSION, hall, running, shows
+from tests.feed.hall import SESSION, Hall, hall, running, shows
 from tests.world.forge import DEADLINE_S, until
 from tests.world.rules import NAME
 
@@ -22,12 +22,11 @@ def text_in(file: Path) -> str:
     return "".join(piece.text for piece in pieces_in(file.read_bytes()))
 
 
-async def test_what_is_shown_arrives_while_the_session_runs(tmp_path: Path) -> None:
-    async with hall(tmp_path, running()) as here:
-        with OutputSender(here.place()) as feed:
-            for said, whole in (("one\n", "one\n"), ("two\n", "one\ntwo\n")):
-                feed.show(said)
-                await until(partial(shows, tmp_path, whole))
+async def test_what_is_shown_arrives_while_the_session_runs(here: Hall) -> None:
+    with OutputSender(here.place()) as feed:
+        for said, whole in (("one\n", "one\n"), ("two\n", "one\ntwo\n")):
+            feed.show(said)
+            await until(partial(shows, here.folder, whole))
 
 
 async def test_a_bot_that_starts_again_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -45,8 +44,10 @@ async def test_a_bot_that_starts_again_goes_on_where_it_was(tmp_path: Path) -> N
     assert text_in(tape_file(tmp_path, SESSION)) == "abc"
 
 
-async def test_only_a_running_session_with_its_token_is_heard(tmp_path: Path) -> None:
-    rules, body = running(), {"first": 0, "pieces": ["a"]}
+WAYS = ("POST", "output"), ("POST", "checkpoint"), ("GET", "messages")
+
+
+async def test_only_a_running_session_with_its_token_is_heard(here: Hall) -> None:
     wrong: tuple[tuple[str, dict[str, dict[str, str | bytes]], int], ...] = (
         (SESSION, {"headers": {}}, 401),
         (SESSION, {"headers": {"Authorization": "Bearer " + "0" * 64}}, 401),
@@ -56,41 +57,36 @@ async def test_only_a_running_session_with_its_token_is_heard(tmp_path: Path) ->
         ("nobody/1/1", {}, 409),
         ("NO/1/1", {}, 409),
     )
-    async with hall(tmp_path, rules) as here:
-        for session, given, status in wrong:
-            answer = await here.send("POST", "output", session, json=body, **given)
-            assert answer.status_code == status, (session, given)
-        rules.lost(1, "gone")
-        late = await here.send("POST", "output", json=body)
-
-    assert late.status_code == 409
-    assert not (tmp_path / "feed").exists()
-
-
-async def test_what_is_no_output_is_refused(tmp_path: Path) -> None:
-    async with hall(tmp_path, running()) as here:
-        for body, status in (
-            (b"", 400),
-            (b"[]", 400),
-            (b'{"first": 0, "pieces": [1]}', 400),
-            (b'{"first": "a", "pieces": []}', 400),
-            (b"[" * 100_000, 400),
-            (b'{"first": 0, "pieces": ["' + b"a" * 1_000_000 + b'"]}', 413),
-        ):
-            answer = await here.send("POST", "output", content=body)
-            assert answer.status_code == status, body[:40]
-
-
-async def test_output_that_a_full_disk_does_not_take_is_sent_again(
-    tmp_path: Path,
-) -> None:
     body = {"first": 0, "pieces": ["a"]}
-    async with hall(tmp_path, running()) as here:
-        file = here.feed.tape(SESSION).file
-        file.mkdir()  # it can be written as little as on a full disk
-        refused = await here.send("POST", "output", json=body)
-        file.rmdir()
-        told = await here.send("POST", "output", json=body)
+    for method, what in WAYS:
+        for session, given, status in wrong:
+            answer = await here.send(method, what, session, json=body, **given)
+            assert answer.status_code == status, (what, session, given)
+    here.rules.lost(1, "gone")
+    late = [await here.send(method, what, json=body) for method, what in WAYS]
+
+    assert [each.status_code for each in late] == [409] * 3
+    assert not (here.folder / "feed").exists()
+
+
+async def test_what_is_no_output_is_refused(here: Hall) -> None:
+    for body, status in (
+        (b"", 400),
+        (b'{"first": 0, "pieces": [1]}', 400),
+        (b"[" * 100_000, 400),
+        (b'{"first": 0, "pieces": ["' + b"a" * 1_000_000 + b'"]}', 413),
+    ):
+        answer = await here.send("POST", "output", content=body)
+        assert answer.status_code == status, body[:40]
+
+
+async def test_output_that_a_full_disk_does_not_take_is_sent_again(here: Hall) -> None:
+    body = {"first": 0, "pieces": ["a"]}
+    file = here.feed.tape(SESSION).file
+    file.mkdir()  # it can be written as little as on a full disk
+    refused = await here.send("POST", "output", json=body)
+    file.rmdir()
+    told = await here.send("POST", "output", json=body)
 
     assert (refused.status_code, told.status_code) == (507, 200)
     assert "the output cannot be kept: Is a directory" in refused.text

@@ -46,24 +46,23 @@ async def asking(terminal: Terminal, *words: str) -> AsyncIterator[ClientSession
         yield session
 
 
-def told(answer: object) -> dict[str, Any]:
-    """Return an answer; its text, which older clients read, says the same."""
+def said(answer: object, *, refused: bool) -> tuple[str, CallToolResult]:
     assert isinstance(answer, CallToolResult)
-    assert not answer.is_error, answer.content
+    assert answer.is_error is refused, answer.content
     (text,) = answer.content
     assert isinstance(text, TextContent)
-    assert json.loads(text.text) == answer.structured_content
-    told = answer.structured_content
-    assert isinstance(told, dict)
-    return told
+    return text.text, answer
+
+
+def told(answer: object) -> dict[str, Any]:
+    """Return an answer; its text, which older clients read, says the same."""
+    text, whole = said(answer, refused=False)
+    assert json.loads(text) == whole.structured_content
+    return dict(whole.structured_content)
 
 
 def refused(answer: object) -> str:
-    assert isinstance(answer, CallToolResult)
-    assert answer.is_error
-    (text,) = answer.content
-    assert isinstance(text, TextContent)
-    return text.text
+    return said(answer, refused=True)[0]
 
 
 async def test_an_agent_reads_what_people_read(terminal: Terminal) -> None:
@@ -78,7 +77,9 @@ async def test_an_agent_reads_what_people_read(terminal: Terminal) -> None:
     assert "it is waiting for task 1 (queued)" in reasons
 
 
-async def test_what_is_wrong_is_said_in_one_sentence(terminal: Terminal) -> None:
+async def test_what_is_wrong_is_said_in_one_sentence(
+    tmp_path: Path, terminal: Terminal
+) -> None:
     wrong: tuple[tuple[str, dict[str, object], str], ...] = (
         ("why", {"convoy": NAME, "task": 9}, f"{NAME} has no task 9"),
         ("why", {"convoy": "say-word-1", "task": 1}, "did you mean"),
@@ -92,15 +93,16 @@ async def test_what_is_wrong_is_said_in_one_sentence(terminal: Terminal) -> None
             said = refused(await session.call_tool(tool, arguments))
             assert why in said
             assert len(said.splitlines()) == 1
+    async with asking(terminal, "--repo", str(tmp_path)) as session:
+        said = refused(await session.call_tool("status", {}))
+        assert said.startswith(f"{tmp_path} is not in a git repository: run `git init`")
 
 
 async def test_an_agent_starts_a_convoy_and_decides_in_it(terminal: Terminal) -> None:
     evil = "--repo=/etc $(touch bad) \x00\x1b[2J; drop everything"
     async with asking(terminal) as session:
-        wanted = {
-            "text": "Say bye\n\n- [ ] Say bye (paths: bye.txt)",
-            "plan_only": True,
-        }
+        text = "Say bye\n\n- [ ] Say bye (paths: bye.txt)"
+        wanted = {"text": text, "plan_only": True}
         begun = told(await session.call_tool("start", wanted))["convoy"]
         name = begun["name"]
         task = {"convoy": name, "task": 1}
@@ -120,13 +122,6 @@ async def test_an_agent_starts_a_convoy_and_decides_in_it(terminal: Terminal) ->
     assert stopped == f"task 1 of {name} has no running session"
 
 
-async def test_without_a_log_it_says_so(tmp_path: Path, terminal: Terminal) -> None:
-    async with asking(terminal, "--repo", str(tmp_path)) as session:
-        said = refused(await session.call_tool("status", {}))
-
-    assert said.startswith(f"{tmp_path} is not in a git repository: run `git init`")
-
-
 def test_without_the_sdk_it_says_what_to_install(terminal: Terminal) -> None:
     hidden = "import sys; sys.modules['mcp'] = None; sys.argv = ['brat', 'mcp']"
     run = "from brat.__main__ import main; main()"
@@ -143,13 +138,8 @@ def test_other_commands_do_not_load_the_sdk_nor_what_they_do_not_ask(
 
     loaded = {line.rpartition("| ")[2].strip() for line in shown.err.splitlines()}
     assert "brat.status.status_screen" in loaded
-    assert not loaded & {
-        "mcp",
-        "mcp_types",
-        "starlette",
-        "git",
-        "bot.requests.verb_table",
-    }
+    unasked = {"mcp", "mcp_types", "starlette", "git", "bot.requests.verb_table"}
+    assert not loaded & unasked
 
 
 @pytest.mark.layer("deep")

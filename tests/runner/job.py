@@ -61,6 +61,25 @@ def on_forge(url: str) -> dict[str, str]:
     }
 
 
+def started(**changes: object) -> TaskStarted:
+    """Return a task of which only what is given matters."""
+    dull = TaskStarted(
+        convoy=CONVOY,
+        task=TASK,
+        attempt=ATTEMPT,
+        session=SESSION,
+        nonce="n0nce",
+        base="0" * 40,
+        branch=ids.task_branch(CONVOY, TASK),
+        title="Greet the world",
+        instructions="Write greeting.txt.",
+        engine=EngineSpec(type="shell"),
+        limits=Limits(),
+        gate=Gate(),
+    )
+    return msgspec.structs.replace(dull, **changes)
+
+
 def git(*args: str, cwd: Path) -> str:
     done = subprocess.run(
         ["git", *args], cwd=cwd, env=CLEAN, capture_output=True, check=False
@@ -87,20 +106,14 @@ class Left:
         return {each.name for each in self.folder.iterdir()}
 
     @property
-    def events(self) -> tuple[Event, ...]:
+    def claims(self) -> list[Claim]:
         found = chunk.decode((self.folder / "events.bin").read_bytes())
         assert not found.faults
-        return found.events
-
-    @property
-    def claims(self) -> list[Claim]:
-        facts = []
-        for event in self.events:
-            assert isinstance(event.kind, CommentAdded)
-            fact = fact_of(event.kind.body)
-            assert isinstance(fact, Claim)
-            facts.append(fact)
-        return facts
+        kinds = [event.kind for event in found.events]
+        facts = [fact_of(each.body) for each in kinds if isinstance(each, CommentAdded)]
+        claims = [fact for fact in facts if isinstance(fact, Claim)]
+        assert len(claims) == len(found.events)
+        return claims
 
     @property
     def transcript(self) -> list[dict[str, Any]]:
@@ -131,24 +144,16 @@ class Forge:
         self.bare.mkdir(parents=True)
         git("init", "-q", "--bare", "-b", "main", cwd=self.bare)
         git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=self.bare)
-        seed = self.root / "seed"
-        git("init", "-q", "-b", "main", str(seed), cwd=self.root)
-        for name, text in BASE_FILES.items():
-            (seed / name).parent.mkdir(exist_ok=True)
-            (seed / name).write_text(text)
-        git("add", "-A", cwd=seed)
-        git("commit", "-q", "-m", "First", cwd=seed)
-        (seed / "README.md").write_text("hello, world\n")
-        git("commit", "-q", "-a", "-m", "Second", cwd=seed)
-        git("push", "-q", str(self.bare), "main", cwd=seed)
-        self.base = git("rev-parse", "HEAD", cwd=seed)
+        git("init", "-q", "-b", "main", str(self.root / "seed"), cwd=self.root)
+        self.commit_on_main(BASE_FILES, mode=0o644)
+        self.commit_on_main({"README.md": "hello, world\n"}, mode=0o644)
 
-    def commit_on_main(self, files: Mapping[str, str]) -> None:
+    def commit_on_main(self, files: Mapping[str, str], mode: int = 0o755) -> None:
         seed = self.root / "seed"
         for name, text in files.items():
             (seed / name).parent.mkdir(parents=True, exist_ok=True)
             (seed / name).write_text(text)
-            (seed / name).chmod(0o755)
+            (seed / name).chmod(mode)
         git("add", "-A", cwd=seed)
         git("commit", "-q", "-m", "More", cwd=seed)
         git("push", "-q", str(self.bare), "main", cwd=seed)
@@ -157,22 +162,9 @@ class Forge:
     def started(
         self, *argv: str, timeout_s: int = NEVER_S, **changes: object
     ) -> TaskStarted:
-        """Return a task that runs `argv`, with the dull fields filled in."""
-        started = TaskStarted(
-            convoy=CONVOY,
-            task=TASK,
-            attempt=ATTEMPT,
-            session=SESSION,
-            nonce="n0nce",
-            base=self.base,
-            branch=ids.task_branch(CONVOY, TASK),
-            title="Greet the world",
-            instructions="Write greeting.txt.",
-            engine=EngineSpec(type="shell", args=argv, timeout_s=timeout_s),
-            limits=Limits(),
-            gate=Gate(),
-        )
-        return msgspec.structs.replace(started, **changes)
+        """Return a task that runs `argv`."""
+        engine = EngineSpec(type="shell", args=argv, timeout_s=timeout_s)
+        return started(**{"base": self.base, "engine": engine, **changes})
 
     def hand_off(self, started: TaskStarted, at_ms: int | None = None) -> str:
         """Write the log's commit that starts the task."""

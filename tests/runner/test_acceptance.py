@@ -1,8 +1,9 @@
 """A task's acceptance command: run on the work in the agent's box, and believed."""
 
-import pytest
+import shutil
 
 from tests.runner.job import Forge, Left, git
+from tests.world.cases import looped
 
 DONE = "echo 1 > one; echo 'BRAT: done. One is there.'"
 NOOP = "echo 'BRAT: noop. It is there already.'"
@@ -28,30 +29,24 @@ def test_work_that_passes_is_a_success(forge: Forge) -> None:
     assert command in told
 
 
-def test_work_that_does_not_is_a_failure_that_says_why(forge: Forge) -> None:
-    left = tried(forge, DONE, "echo 1 test failed; exit 3")
-
-    assert (left.result["conclusion"], left.result["accepted"]) == ("failure", False)
-    why = "The acceptance command exited with status 3: 1 test failed."
-    assert left.result["why"] == why
-    assert left.result["files"] == ["one"], "the work is kept all the same"
-
-
-@pytest.mark.parametrize(
-    ("command", "conclusion"), [("test -e README.md", "noop"), ("false", "failure")]
+@looped(
+    (DONE, "echo 1 test failed; exit 3", "failure", False),
+    (NOOP, "test -e README.md", "noop", True),
+    (NOOP, "false", "failure", False),
+    # it is not run on what is not whole
+    ("echo 'BRAT: blocked. No.'", "echo I was run", "failure", None),
+    ("exit 1", "echo I was run", "failure", None),
 )
-def test_nothing_is_to_be_done_where_the_command_agrees(
-    forge: Forge, command: str, conclusion: str
+def test_work_that_does_not_is_a_failure_that_says_why(
+    agent: str, command: str, conclusion: str, accepted: object, forge: Forge
 ) -> None:
-    left = tried(forge, NOOP, command)
+    left = tried(forge, agent, command)
 
-    assert left.result["conclusion"] == conclusion
-    assert left.result["accepted"] is (conclusion == "noop")
-
-
-@pytest.mark.parametrize("agent", ["echo 'BRAT: blocked. No.'", "exit 1"])
-def test_it_is_not_run_on_what_is_not_whole(forge: Forge, agent: str) -> None:
-    left = tried(forge, agent, "echo I was run")
-
-    assert left.result["accepted"] is None
+    judged = left.result["conclusion"], left.result["accepted"]
+    assert judged == (conclusion, accepted)
     assert "I was run" not in left.said
+    if agent == DONE:
+        why = "The acceptance command exited with status 3: 1 test failed."
+        assert left.result["why"] == why
+        assert left.result["files"] == ["one"], "the work is kept all the same"
+    shutil.rmtree(left.folder)

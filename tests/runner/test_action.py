@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +36,7 @@ def action() -> dict[str, Any]:
 
 
 def step(name: str) -> dict[str, Any]:
-    found = (each for each in action()["runs"]["steps"] if each["name"] == name)
-    return dict(next(found))
+    return next(dict(one) for one in action()["runs"]["steps"] if one["name"] == name)
 
 
 def read_by(module: Any) -> set[str]:  # noqa: ANN401  a module
@@ -69,64 +67,59 @@ def test_each_output_is_one_that_the_code_sets(forge: Forge) -> None:
     } | {"${{ steps.place.outputs.result-folder }}"} == set(sources)
 
 
-def run(forge: Forge, **given: str) -> subprocess.CompletedProcess[str]:
+def run(forge: Forge, **given: str) -> dict[str, str]:
+    """Run a job with the action; return its outputs. It may push nothing."""
     ours, checkout = forge.root / "action", forge.root / "checkout"
     ours.mkdir()
     shutil.copy(ACTION, ours)
     git("clone", "-q", str(forge.bare), str(checkout), cwd=forge.root)
-    file = forge.root / "own.yml"
-    said = forge.root / "said.json"
-    given.setdefault("allowed_signers", ALLOWED)
+    file, said = forge.root / "own.yml", forge.root / "said.json"
+    given = {
+        "allowed_signers": ALLOWED,
+        "result_folder": str(forge.root / "left"),
+    } | given
     with_inputs = {name.replace("_", "-"): value for name, value in given.items()}
     file.write_text(WORKFLOW.format(given=json.dumps(with_inputs), said=said))
-    return acted(
+    before = git("for-each-ref", cwd=forge.bare)
+    done = acted(
         file,
         checkout,
         ("GITHUB_TOKEN", TOKEN),
         *("--local-repository", f"file://{forge.root}/octo/brat@v1={ours}"),
         told=on_forge(f"file://{forge.root}"),
     )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert git("for-each-ref", cwd=forge.bare) == before
+    return dict(json.loads(said.read_text()))
 
 
 @pytest.mark.needs("act")
 def test_it_runs_a_task_and_pushes_nothing(forge: Forge) -> None:
     log = forge.hand_off(forge.started("sh", "-c", "echo hi > greeting.txt"))
-    before = git("for-each-ref", cwd=forge.bare)
+
+    said = run(forge, role="task", session="fix-login-7/2/1", log=log)
 
     left = forge.root / "left"
-    done = run(
-        forge, role="task", session="fix-login-7/2/1", log=log, result_folder=str(left)
-    )
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    said = json.loads((forge.root / "said.json").read_text())
-    assert (said["conclusion"], said["branch"]) == (
-        *("success", "convoy/fix-login-7/task-2"),
-    )
+    assert said["conclusion"] == "success"
+    assert said["branch"] == "convoy/fix-login-7/task-2"
     assert said["result-folder"] == str(left)
     assert said["result-file"] == str(left / "result.json")
     assert json.loads((left / "result.json").read_text())["files"] == ["greeting.txt"]
-    assert git("for-each-ref", cwd=forge.bare) == before
 
 
 @pytest.mark.needs("act")
 def test_it_does_a_task_of_somebodys_own_workflow(forge: Forge) -> None:
-    before = git("for-each-ref", cwd=forge.bare)
     touched = forge.root / "touched"
 
-    done = run(
+    said = run(
         forge,
         role="task",
         prompt=f"Greet the world; `$(touch {touched})` is only text.",
         engine="shell",
         args="sh -c 'echo hi > greeting.txt; echo BRAT: done I greeted.'",
         timeout="20",
-        result_folder=str(forge.root / "left"),  # act removes the usual one
     )
 
-    assert done.returncode == 0, done.stdout + done.stderr
-    said = json.loads((forge.root / "said.json").read_text())
     assert (said["conclusion"], said["summary"]) == ("success", "I greeted.")
     assert "+hi" in Path(said["patch"]).read_text()
     assert not touched.exists()
-    assert git("for-each-ref", cwd=forge.bare) == before

@@ -23,14 +23,6 @@ def test_an_output_cannot_be_ended_from_within() -> None:
     assert output("a", "b") != output("a", "b")
 
 
-def test_a_failed_job_says_why_on_its_page(forge: Forge) -> None:
-    left = forge.run(forge.started("sh", "-c", "exit 4"), GITHUB_ACTIONS="true")
-
-    assert left.out.splitlines()[-1] == (
-        "::error title=brat fix-login-7/2/1%3A failure::The agent exited with status 4."
-    )
-
-
 def test_outputs_and_summary_are_added_to_what_is_there(forge: Forge) -> None:
     outputs, page = forge.root / "outputs", forge.root / "page"
     outputs.write_text("a=b\n")
@@ -74,10 +66,9 @@ def test_a_log_that_is_cut_off_says_where_the_rest_is(forge: Forge) -> None:
 
 
 def test_live_output_is_shown_where_no_command_is_obeyed(forge: Forge) -> None:
-    left = forge.run(
-        forge.started("sh", "-c", "echo ::set-env name=x::y; echo 1 > a"),
-        GITHUB_ACTIONS="true",
-    )
+    evil, who = "::set-env name=x::y", "brat fix-login-7/2/1: failure"
+    started = forge.started("sh", "-c", f"echo {evil}; exit 4")
+    left = forge.run(started, GITHUB_ACTIONS="true")
 
     masked, *lines = left.out.splitlines()
     assert masked == f"::add-mask::{pair_of(TOKEN)}"
@@ -85,8 +76,8 @@ def test_live_output_is_shown_where_no_command_is_obeyed(forge: Forge) -> None:
     assert re.fullmatch("[0-9a-f]{32}", mark)
     assert lines == [
         f"::stop-commands::{mark}",
-        "::set-env name=x::y",
+        evil,
         "",
         f"::{mark}::",
-        "fix-login-7/2/1: success. Changed 1 file.",
+        error(f"The agent exited with status 4: {evil}.", who),
     ]

@@ -5,15 +5,14 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import psutil
 import pytest
 
 from runner.box.agent_box import agent_user_number, cannot_box
 from tests.attacks.environments import NOTHING
-from tests.runner.job import TOKEN, Forge, Left, git
+from tests.attacks.machine import fresh
+from tests.runner.job import TOKEN, Forge, git
 from tests.runner.test_endings import is_left, working
 from tests.world.alone import ALONE
 
@@ -22,37 +21,20 @@ pytestmark = pytest.mark.skipif(
 )
 
 LOOKS = """
-import json, os, signal, subprocess, sys
+import json, os, sys
 from pathlib import Path
-witness, *places = sys.argv[1:]
-found = {"processes": [], "environments": 0, "signalled": False, "seen": {}}
+found = {"processes": [], "seen": {}}
 for each in Path("/proc").glob("[0-9]*"):
     words = (each / "cmdline").read_bytes().split(b"\\0")
     found["processes"].append(words[-2].decode())
-    try:
-        found["environments"] += b"BRAT_LOG" in (each / "environ").read_bytes()
-    except OSError:
-        pass
-try:
-    os.kill(int(witness), 0)
-    found["signalled"] = True
-except OSError:
-    pass
-for place in map(Path, places):
+for place in map(Path, sys.argv[1:]):
     try:
         seen = sorted(os.listdir(place)) if place.is_dir() else place.read_text()
     except OSError as error:
         seen = type(error).__name__
     found["seen"][place.name] = seen
-undone = subprocess.run(["umount", places[0]], capture_output=True)
-found["unmounted"] = undone.returncode == 0
 Path("found.json").write_text(json.dumps(found))
 """
-
-
-def found(forge: Forge, left: Left) -> dict[str, Any]:
-    shown = git("show", "work:found.json", cwd=forge.unpacked(left))
-    return dict(json.loads(shown))
 
 
 def test_an_agent_sees_its_own_processes_and_files_alone(forge: Forge) -> None:
@@ -69,7 +51,7 @@ def test_an_agent_sees_its_own_processes_and_files_alone(forge: Forge) -> None:
         *(home / ".ssh", home / ".netrc", home / "open.txt", later, hidden),
         *(forge.root / "temp", forge.root / "work", forge.root / "result"),
     ]
-    argv = (sys.executable, "-I", "-c", LOOKS, str(os.getpid()), *map(str, places))
+    argv = (sys.executable, "-I", "-c", LOOKS, *map(str, places))
 
     left = forge.run(
         forge.started(*argv),
@@ -78,13 +60,10 @@ def test_an_agent_sees_its_own_processes_and_files_alone(forge: Forge) -> None:
         BRAT_HIDDEN=str(hidden),
     )
 
-    seen = found(forge, left)
+    seen = json.loads(git("show", "work:found.json", cwd=forge.unpacked(left)))
     scratch, checkout = seen["seen"].pop("temp"), seen["seen"].pop("work")
     assert seen == {
         "processes": [str(places[-1])] * 2,  # the first one of the box, and itself
-        "environments": 0,
-        "signalled": False,
-        "unmounted": False,
         "seen": dict.fromkeys(
             (".ssh", ".netrc", "open.txt", "set_env", "brat", "result"),
             "FileNotFoundError",
@@ -111,22 +90,15 @@ def test_boxes_of_one_process_have_users_of_their_own() -> None:
         assert again == one
 
 
-def test_a_persons_strict_umask_keeps_no_agent_out_of_its_checkout(
+def test_a_program_that_ends_at_once_had_a_box_whatever_the_persons_umask(
     forge: Forge,
 ) -> None:
+    assert [cannot_box() for _ in range(10)] == [""] * 10
     before = os.umask(0o077)
     try:
-        left = forge.sh("echo x > new; ls -d /proc/self /etc/passwd")
+        left = forge.sh("echo once >> here.txt; ls -d /proc/self /etc/passwd")
     finally:
         os.umask(before)
-
-    assert left.result["files"] == ["new"]
-
-
-def test_a_program_that_ends_at_once_had_a_box(forge: Forge) -> None:
-    assert [cannot_box() for _ in range(10)] == [""] * 10
-
-    left = forge.sh("echo once >> here.txt")
 
     assert left.result["files"] == ["here.txt"]
     assert git("show", "work:here.txt", cwd=forge.unpacked(left)) == "once"
@@ -213,9 +185,8 @@ def test_a_user_without_rights_gets_a_box_and_a_closed_network(
 
 @pytest.fixture
 def open_forge() -> Iterator[Forge]:
-    """Give a forge in a folder that every user can come to."""
-    with TemporaryDirectory(prefix="brat-test-") as name:
-        yield Forge(Path(name))
+    with fresh() as root:
+        yield Forge(root)
 
 
 @pytest.mark.needs("unshare")
@@ -237,5 +208,6 @@ def test_where_the_machine_gives_no_box_no_agent_starts_unless_it_is_off(
     assert left.result["box"] == (refused if box == "on" else off)
     assert left.result["exit_code"] == (None if box == "on" else 5)
     assert ('set [runner] box = "off"' in left.result["why"]) == (box == "on")
+    assert not any(left.result["walls"].values())
     assert left.told[-1] == {"type": "unboxed", "why": left.result["box"]}
     assert "The agent had no sandbox" in Path(summary).read_text()

@@ -1,4 +1,4 @@
-"""While the agent works, what it has done so far is kept beside the result."""
+"""While an agent works, what it has done is kept; the next attempt goes on from it."""
 
 import time
 from collections.abc import Callable
@@ -21,11 +21,8 @@ class Job:
         rest = "while ! [ -e .git/go ]; do sleep 0.05; done\n"
         started = forge.started("sh", "-c", script + "\n" + rest, limits=OFTEN)
         self.forge = forge
+        self.kept = forge.root / "result" / NAME
         self.process = forge.begin(forge.hand_off(started))
-
-    @property
-    def kept(self) -> Path:
-        return self.forge.root / "result" / NAME
 
     @property
     def checkout(self) -> Path:
@@ -50,9 +47,6 @@ class Job:
                 each.kill()
         self.process.communicate()
 
-    def unpacked(self) -> Path:
-        return self.forge.unpacked(name=NAME)
-
 
 def test_a_killed_session_leaves_what_was_done(forge: Forge) -> None:
     job = Job(forge, "echo half > half.txt; echo '*.o' >> .gitignore; echo 1 > a.o")
@@ -61,7 +55,7 @@ def test_a_killed_session_leaves_what_was_done(forge: Forge) -> None:
     job.die()
 
     assert not (job.kept.parent / "result.json").exists()
-    clone = job.unpacked()
+    clone = forge.unpacked(name=NAME)
     assert git("show", "work:half.txt", cwd=clone) == "half"
     assert git("diff", "--name-only", forge.base, "work", cwd=clone) == (
         ".gitignore\nhalf.txt"
@@ -100,7 +94,10 @@ def test_what_could_not_land_or_is_too_large_is_not_kept(
     job.until(job.kept.exists)
     job.die()
 
-    assert git("diff", "--name-only", forge.base, "work", cwd=job.unpacked()) == "a"
+    assert (
+        git("diff", "--name-only", forge.base, "work", cwd=forge.unpacked(name=NAME))
+        == "a"
+    )
 
 
 @pytest.mark.skipif(bool(why := cannot_box()), reason=f"no boxes here: {why}")
@@ -124,3 +121,24 @@ def test_it_is_taken_where_there_is_nothing_that_the_agent_may_not_see(
     job.let_go()
 
     assert ours not in seen
+
+
+def test_the_next_attempt_finds_the_work_and_what_to_compare_it_with(
+    forge: Forge,
+) -> None:
+    root = forge.base
+    forge.commit_on_main({"half.txt": "half\n"})
+    script = """
+    cat half.txt > seen
+    git diff "$(grep -o '[0-9a-f]\\{40\\}' "$BRAT_PROMPT" | head -n 1)" HEAD > diff
+    grep "Attempt 1 was cut off" "$BRAT_PROMPT"
+    """
+
+    left = forge.sh(script, root=root, salvaged=1)
+
+    assert left.result["conclusion"] == "success", left.err
+    assert left.result["why"] == "Changed 2 more files."
+    clone = forge.unpacked(left)
+    assert git("show", "work:seen", cwd=clone) == "half"
+    assert "+half" in git("show", "work:diff", cwd=clone)
+    assert git("rev-parse", "work~1", cwd=clone) == forge.base

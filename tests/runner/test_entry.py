@@ -1,4 +1,4 @@
-"""The runner's image hands its environment on by a pipe."""
+"""How the runner starts: by what it is told, and with what it loads."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from runner.inputs.container_entry import BY_PIPE, handed_on
+from runner.session.session_run import BAD_INPUT
 from tests.world.program import ran
 
 TINI = """\
@@ -19,6 +20,12 @@ READ = (
     "import os, runner.inputs.job_inputs as i; found = i.environment();"
     "print(found['BRAT_TOKEN'], found['SPOKEN'], os.environ.get('BRAT_TOKEN'))"
 )
+
+HEAVY = {
+    *("pydantic", "pygit2", "git", "aiohttp", "rich", "httpx", "psutil", "asyncio"),
+    "tenacity",
+    *("dataclasses", "difflib", "traceback", "http.client"),
+}
 
 
 @pytest.mark.needs("tr")
@@ -43,3 +50,14 @@ def test_only_the_runner_sees_what_the_container_was_started_with(
     assert BY_PIPE in shown
     assert "made-up-secret" not in shown
     assert handed_on({"A": "b"}) == {"A": "b"}
+
+
+def test_a_runner_loads_no_library_it_can_do_without() -> None:
+    argv = (sys.executable, "-I", "-X", "importtime", "-m", "runner")
+    done = ran(argv, env={})
+
+    lines = done.stderr.splitlines()
+    loaded = {each.rpartition("|")[2].strip() for each in lines}
+    assert {"runner.session.session_run", "msgspec"} <= loaded
+    assert not HEAVY & loaded
+    assert done.returncode == BAD_INPUT

@@ -21,6 +21,7 @@ from runner.inputs import job_inputs
 from runner.inputs.job_inputs import BadInput
 from runner.workspace.handoff import handed_off
 from tests.runner.job import REPOSITORY_ID, Forge, git
+from tests.world.cases import looped
 from tests.world.given_secrets import given
 from tests.world.log_keys import LOG_KEY, OTHER_KEY, Key, signed_commit
 
@@ -95,18 +96,8 @@ def test_what_the_bot_signed_is_taken_though_no_ref_names_it(forge: Forge) -> No
     assert "stolen: " in left.said
 
 
-def test_another_key_or_repository_hands_nothing_over(forge: Forge) -> None:
-    for writer, why in (
-        (OTHER_KEY.writer(REPOSITORY_ID), "the key that signed it is not allowed"),
-        (LOG_KEY.writer("4712"), "it is for another repository, not 4711"),
-    ):
-        forge.writer = writer
-        refused(forge, forge.hand_off(theft(forge)), why)
-
-
-def test_a_hand_off_to_another_session_or_of_no_log_does_not_count(
-    forge: Forge,
-) -> None:
+def test_another_key_repository_or_session_hands_nothing_over(forge: Forge) -> None:
+    refused(forge, forge.base, "is not this job's task: it is not signed")
     for changes in ({"attempt": 2}, {"task": 3}, {"convoy": "fix-login-8"}):
         log = forge.hand_off(replace(theft(forge), **changes))
         refused(forge, log, "of the log does not start session fix-login-7/2/1")
@@ -116,10 +107,12 @@ def test_a_hand_off_to_another_session_or_of_no_log_does_not_count(
     assert forge.writer is not None
     log = signed_commit(forge.bare, {"x": b"no chunk"}, None, forge.writer)
     refused(forge, log, "BRAT_LOG names a commit that is not a hand-off: ")
-
-
-def test_a_candidate_is_no_hand_off(forge: Forge) -> None:
-    refused(forge, forge.base, "is not this job's task: it is not signed")
+    for writer, why in (
+        (OTHER_KEY.writer(REPOSITORY_ID), "the key that signed it is not allowed"),
+        (LOG_KEY.writer("4712"), "it is for another repository, not 4711"),
+    ):
+        forge.writer = writer
+        refused(forge, forge.hand_off(theft(forge)), why)
 
 
 def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
@@ -130,45 +123,34 @@ def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
     refused(forge, forge.hand_off(started, at_ms), "of the log, expired 6")
 
 
-@pytest.mark.parametrize(
-    ("file", "branch", "writer", "changes", "why"),
-    [
-        # without allowed signers the open key counts and no other
-        ("", "main", LOG_KEY, {}, "is not this job's task"),
-        # a file on another branch counts for nothing
-        (THEIRS, "evil", OTHER_KEY, {}, "are accepted only on refs/heads/main"),
-        # the variable counts more than the file
-        (
-            *(THEIRS, "main", OTHER_KEY, {"BRAT_ALLOWED_SIGNERS": OURS}),
-            "the key that signed it is not allowed",
-        ),
-        # a line that is wrong is named
-        (
-            *("", "main", LOG_KEY, {"BRAT_ALLOWED_SIGNERS": "brat ssh-rsa AAAA"}),
-            "BRAT_ALLOWED_SIGNERS: line 1 of the allowed signers: ",
-        ),
-        # without the event the file counts for nothing
-        (
-            *(OURS, "main", LOG_KEY, {"GITHUB_EVENT_PATH": "/nowhere"}),
-            "GITHUB_EVENT_PATH does not name the default branch",
-        ),
-    ],
+VARIABLE = "BRAT_ALLOWED_SIGNERS"
+
+
+@looped(
+    # without allowed signers the open key counts and no other
+    ("", "main", LOG_KEY, {}, "is not this job's task"),
+    # a line that is wrong is named
+    ("", "main", LOG_KEY, {VARIABLE: "brat ssh-rsa AAAA"}, f"{VARIABLE}: line 1 of "),
+    # a file on another branch counts for nothing
+    (THEIRS, "evil", OTHER_KEY, {}, "are accepted only on refs/heads/main"),
+    # the variable counts more than the file
+    ("", "main", OTHER_KEY, {VARIABLE: OURS}, "the key that signed it is not allowed"),
+    # on the default branch the file counts
+    (f"# ours\n{OURS}", "main", LOG_KEY, {}, ""),
+    # without the event it counts for nothing
+    (
+        *("", "main", LOG_KEY, {"GITHUB_EVENT_PATH": "/nowhere"}),
+        "GITHUB_EVENT_PATH does not name the default branch",
+    ),
 )
 def test_only_an_allowed_signer_of_the_default_branch_or_the_variable_counts(
-    forge: Forge,
-    file: str,
-    branch: str,
-    writer: Key,
-    changes: dict[str, str | None],
-    why: str,
+    file: str, branch: str, key: Key, changes: dict[str, str], why: str, forge: Forge
 ) -> None:
     told = on(forge, file, branch) | changes
-    forge.writer = writer.writer(REPOSITORY_ID)
+    forge.writer = key.writer(REPOSITORY_ID)
+    log = forge.hand_off(theft(forge))
 
-    refused(forge, forge.hand_off(theft(forge)), why, **told)
-
-
-def test_the_file_on_the_default_branch_counts(forge: Forge) -> None:
-    told = on(forge, f"# ours\n{OURS}")
-
-    assert taken(forge, forge.hand_off(theft(forge)), **told) == theft(forge)
+    if why:
+        refused(forge, log, why, **told)
+    else:
+        assert taken(forge, log, **told) == theft(forge)

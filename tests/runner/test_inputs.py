@@ -27,10 +27,7 @@ NOBODY = "0" * 40
     ({"GITHUB_SERVER_URL": "ext::sh"}, "GITHUB_SERVER_URL is 'ext::sh'; it should "),
     ({"GITHUB_SERVER_URL": "https://u:p@x"}, "GITHUB_SERVER_URL is 'https://u:p@x'"),
     ({"BRAT_TOKEN": "a b"}, "The token contains invalid characters."),
-    (
-        {"BRAT_TOKEN_FD": "1"},
-        "BRAT_TOKEN_FD is '1'. Use a file descriptor, 3 or higher.",
-    ),
+    ({"BRAT_TOKEN_FD": "1"}, "BRAT_TOKEN_FD is '1'. Use a file descriptor, 3 or "),
     ({"BRAT_TOKEN_FD": "99"}, "BRAT_TOKEN_FD is 99, which cannot be read: Bad "),
     (
         {"BRAT_TOKEN": None, "GITHUB_SERVER_URL": "http://127.0.0.1"},

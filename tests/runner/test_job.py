@@ -1,6 +1,7 @@
 """The story of a job: what an agent leaves, whatever it does to its checkout."""
 
 import json
+import shutil
 from typing import Any
 
 import pytest
@@ -10,8 +11,23 @@ from convoy.model.records import EngineSpec, Gate, Limits
 from convoy.text import fence_of
 from runner.workspace import workspace
 from tests.runner.job import SESSION, Forge, git
+from tests.world.cases import looped
 
 KNOWN = ", ".join(sorted(ENGINE_TYPES))
+USED = "input_tokens", "cached_tokens", "output_tokens", "unpriced_tokens", "usd"
+ODD = """
+    echo hi > greeting.txt; echo odd > a.w
+    echo '*.w working-tree-encoding=UTF-16' > .gitattributes
+"""
+BOMB = """
+    held=$(echo x | git hash-object -w --stdin); kind=blob; mode=100644
+    for level in 1 2 3 4 5 6 7 8 9 10; do
+        held=$(for n in 0 1 2 3 4 5 6 7 8 9; do
+            printf '%s %s %s\t%s\n' $mode $kind $held n$n; done | git mktree)
+        kind=tree; mode=040000
+    done
+    git update-ref HEAD $(git commit-tree -p HEAD -m x $held)
+"""
 WHO: dict[str, Any] = {"convoy": "fix-login-7", "task": 2, "attempt": 1}
 
 
@@ -57,13 +73,7 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "engine": {"type": "shell", "model": None, "session": ""},
         "network": "",
         "box": "",
-        "usage": {
-            "input_tokens": 0,
-            "cached_tokens": 0,
-            "output_tokens": 0,
-            "unpriced_tokens": 0,
-            "usd": 0.0,
-        },
+        "usage": dict.fromkeys(USED, 0),
     }
 
 
@@ -128,36 +138,31 @@ def test_the_agents_own_commits_are_kept_and_the_rest_comes_on_top(
     assert left.result["files"] == ["forced.log", "one", "three", "two"]
 
 
-def test_a_removed_workspace_is_no_deletion_of_all_files(forge: Forge) -> None:
-    left = forge.sh('rm -rf "$PWD" || true')
-
-    assert left.status == 1
-    assert left.result["why"] == "The agent removed its workspace."
-    assert (left.result["files"], left.result["commit"]) == ([], None)
-    assert "work.bundle" not in left.names
-
-
-def test_what_can_be_kept_is_kept_and_the_rest_is_named(forge: Forge) -> None:
-    left = forge.sh(
-        "echo hi > greeting.txt; echo odd > a.w;"
-        "echo '*.w working-tree-encoding=UTF-16' > .gitattributes"
-    )
-
-    assert left.result["files"] == [".gitattributes", "greeting.txt"]
-    assert left.result["conclusion"] == "failure"
-    assert left.result["why"] == (
-        "a.w could not be kept: BOM is required in 'a.w' if encoded as UTF-16."
-    )
-
-
-def test_folders_in_one_another_without_end_are_gone_with_the_session(
-    forge: Forge,
+@looped(
+    ('rm -rf "$PWD" || true', "The agent removed its workspace.", []),
+    # what can be kept is kept
+    (
+        ODD,
+        "a.w could not be kept: BOM is required in 'a.w' if encoded as UTF-16.",
+        [".gitattributes", "greeting.txt"],
+    ),
+    # a tree that names itself without end
+    (BOMB, "The work could not be kept: ", []),
+    ("for i in $(seq 1200); do mkdir d; cd d; done; git init -q x", "", []),
+)
+def test_work_that_cannot_be_kept_is_named(
+    script: str, why: str, files: list[str], forge: Forge
 ) -> None:
-    left = forge.sh("for i in $(seq 1200); do mkdir d; cd d; done; git init -q x")
+    left = forge.sh(script)
 
-    assert left.status == 1, left.err
-    assert len(left.result["why"]) == 2_000
+    assert (left.status, left.result["conclusion"]) == (1, "failure"), left.err
+    assert left.result["why"].startswith(why)
+    assert len(left.result["why"]) <= 2_000
+    assert left.result["files"] == files
+    assert (left.result["commit"] is None) == (not files)
+    assert ("work.bundle" in left.names) == bool(files)
     assert not any((forge.root / "work").iterdir())
+    shutil.rmtree(left.folder)
 
 
 def test_done_with_an_unchanged_tree_is_a_failure(forge: Forge) -> None:
@@ -197,55 +202,26 @@ def test_what_looks_like_a_secret_does_not_leave_the_job(
         forge.started("sh", "-c", write), OPENAI_API_KEY="the key of the vendor"
     )
 
-    assert left.result["conclusion"] == "failure"
     told = "The patch adds what looks like a secret: src/b.py."
-    assert left.result["why"] == told
-    assert left.result["refusals"] == [told]
-    assert left.result["commit"] is None
+    assert (left.result["conclusion"], left.result["why"]) == ("failure", told)
+    assert (left.result["refusals"], left.result["commit"]) == ([told], None)
     assert "work.bundle" not in left.names
 
 
-def test_a_tree_that_names_itself_without_end_is_said(forge: Forge) -> None:
-    bomb = """
-        held=$(echo x | git hash-object -w --stdin); kind=blob; mode=100644
-        for level in 1 2 3 4 5 6 7 8 9 10; do
-            held=$(for n in 0 1 2 3 4 5 6 7 8 9; do
-                printf '%s %s %s\t%s\n' $mode $kind $held n$n; done | git mktree)
-            kind=tree; mode=040000
-        done
-        git update-ref HEAD $(git commit-tree -p HEAD -m x $held)
-    """
-    left = forge.sh(bomb)
-
-    assert left.result["conclusion"] == "failure"
-    assert left.result["why"].startswith("The work could not be kept: ")
-
-
-@pytest.mark.parametrize(
-    ("engine", "why"),
-    [
-        (
-            EngineSpec(type="shell", args=("no-such-program",)),
-            "Cannot start 'no-such-program': No such file or directory.",
-        ),
-        (
-            EngineSpec(type="shell"),
-            'The engine has no command; set args, such as ["sh", "agent.sh"].',
-        ),
-        (
-            EngineSpec(type="codez"),
-            f"There is no engine 'codez'; available: {KNOWN}; did you mean codex?",
-        ),
-    ],
+@looped(
+    ("", ("no-such-program",), "Cannot start 'no-such-program': No such file "),
+    ("", (), 'The engine has no command; set args, such as ["sh", "agent.sh"].'),
+    ("codez", (), f"There is no engine 'codez'; available: {KNOWN}; did you mean"),
 )
 def test_an_engine_that_cannot_start_is_a_result(
-    forge: Forge, engine: EngineSpec, why: str
+    kind: str, args: tuple[str, ...], why: str, forge: Forge
 ) -> None:
-    left = forge.run(forge.started(engine=engine))
+    left = forge.run(forge.started(engine=EngineSpec(type=kind or "shell", args=args)))
 
-    assert (left.status, left.result["why"]) == (1, why)
-    assert left.result["exit_code"] is None
+    assert (left.status, left.result["exit_code"]) == (1, None)
+    assert left.result["why"].startswith(why)
     assert left.result["status"] == "missing_tool", "so that a person is asked at once"
+    shutil.rmtree(left.folder)
 
 
 def test_nothing_of_the_job_stays_outside_the_result(forge: Forge) -> None:

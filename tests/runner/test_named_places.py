@@ -1,11 +1,7 @@
 """Attacks on what the box once left open: the setup script, PATH, the agent's user."""
 
 import os
-import sys
 from pathlib import Path
-from uuid import uuid4
-
-import pytest
 
 from runner.box.root_folder import HIDDEN, LINK, SEEN
 from runner.box.surroundings import (
@@ -19,45 +15,12 @@ from runner.box.surroundings import (
 from tests.runner.job import TOKEN, Forge
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
-def test_the_agent_of_a_witness_that_is_root_is_a_user_of_its_own(forge: Forge) -> None:
-    left = forge.sh("id -u; id -un; cat /etc/shadow; kill -0 1; echo 1 > work.txt")
+def test_the_root_has_what_is_named(forge: Forge) -> None:
+    left = forge.sh("ls -A /run /home && ls /dev && echo 1 > a")
 
-    number, name, *refused = filter(None, left.said.splitlines())
-    assert (int(number) > 60_000, name) == (True, "agent")
-    assert [each.rpartition(": ")[2] for each in refused] == [
-        "No such file or directory",
-        "Operation not permitted",
-    ]
-    assert left.result["walls"]["user"] == "uid"
-    assert left.result["files"] == ["work.txt"]
-
-
-LISTS = """
-import os, pathlib
-print(sorted(os.listdir("/")), os.listdir("/run"), os.listdir("/home"))
-for each in ("/usr/x", "/etc/x", "/x", "/opt/x", {prefix!r} + "/x"):
-    try:
-        pathlib.Path(each).write_text("x")
-        print("wrote", each)
-    except OSError as error:
-        pass
-pathlib.Path({own!r}).write_text("x")
-print(sorted(os.listdir("/dev")))
-"""
-
-
-def test_the_root_has_what_is_named_and_cannot_be_written(forge: Forge) -> None:
-    own = f"/tmp/{uuid4().hex}"  # noqa: S108  the machine's own, or the box's
-    left = forge.python(LISTS.format(prefix=sys.prefix, own=own))
-
-    assert left.result["exit_code"] == 0, left.said
-    assert "wrote" not in left.said
-    assert " [] []" in left.said
     devices = {*("fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr")}
     devices |= {"stdin", "stdout", "tty", "urandom", "zero"}
-    assert left.said.splitlines()[-1] == str(sorted(devices))
-    assert not Path(own).exists()
+    assert left.said.split() == ["/home:", "/run:", *sorted(devices)]
 
 
 def test_of_opt_is_shown_what_programs_lead_to_but_no_runner_of_github(

@@ -18,20 +18,14 @@ def mirrors(forge: Forge) -> Path:
     return folder
 
 
-def only_there(forge: Forge, mirror: Path) -> None:
-    """Let jobs start from a commit that the forge does not have."""
-    seed = forge.root / "seed"
-    git("commit", "-q", "--allow-empty", "-m", "Only here", cwd=seed)
-    git("push", "-q", str(mirror), "HEAD:refs/heads/ahead", cwd=seed)
-    forge.base = git("rev-parse", "HEAD", cwd=seed)
-
-
 @pytest.mark.parametrize("is_anothers", [False, True])
 def test_the_base_comes_from_the_machines_mirror_whosever_that_is(
     forge: Forge, mirrors: Path, *, is_anothers: bool
 ) -> None:
-    mirror = mirrors / "octo/hello.git"
-    only_there(forge, mirror)
+    mirror, seed = mirrors / "octo/hello.git", forge.root / "seed"
+    git("commit", "-q", "--allow-empty", "-m", "Only here", cwd=seed)
+    git("push", "-q", str(mirror), "HEAD:refs/heads/ahead", cwd=seed)
+    forge.base = git("rev-parse", "HEAD", cwd=seed)  # which the forge does not have
     if is_anothers and os.geteuid() != 0:
         pytest.skip("only root may give files away")
     for each in (mirror, *mirror.rglob("*")) if is_anothers else ():

@@ -1,7 +1,5 @@
 """One session without a convoy: the job's inputs say what is wanted."""
 
-from pathlib import Path
-
 import pytest
 
 from runner.inputs import job_inputs
@@ -31,10 +29,6 @@ def prompted(forge: Forge, **changes: str | None) -> Left:
     return forge.left_by(forge.start(told(forge, **changes)))
 
 
-def outputs(forge: Forge) -> str:
-    return (forge.root / "outputs").read_text()
-
-
 def test_it_leaves_a_patch_and_says_what_it_did(forge: Forge) -> None:
     left = prompted(forge)
 
@@ -45,8 +39,9 @@ def test_it_leaves_a_patch_and_says_what_it_did(forge: Forge) -> None:
     assert left.status == 0, left.err
     assert (clone / "greeting.txt").read_text() == "hi\n"
     assert left.result["summary"] == "I greeted."
-    assert f"\n{patch}\n" in outputs(forge)
-    assert "\nI greeted.\n" in outputs(forge)
+    outputs = (forge.root / "outputs").read_text()
+    assert f"\n{patch}\n" in outputs
+    assert "\nI greeted.\n" in outputs
 
 
 def test_the_agent_is_told_the_prompt_as_others_words(forge: Forge) -> None:
@@ -60,37 +55,25 @@ def test_the_agent_is_told_the_prompt_as_others_words(forge: Forge) -> None:
     assert not (left.folder / "work.patch").exists()
 
 
-def test_the_prompt_may_be_a_file_of_the_checkout(forge: Forge) -> None:
-    workspace = forge.root / "work"
-    (workspace / "ci").mkdir(parents=True)
-    (workspace / "ci/task.md").write_text("Say hello from a file.")
-
-    left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="ci/task.md")
-
-    assert left.result["files"] == ["greeting.txt"]
-
-
-def test_a_link_out_of_the_checkout_is_no_prompt(forge: Forge, tmp_path: Path) -> None:
+def test_the_prompt_may_be_a_file_of_the_checkout_but_no_link(forge: Forge) -> None:
     """The checkout may be of a stranger's pull request."""
     workspace = forge.root / "work"
     workspace.mkdir()
-    (workspace / "task.md").symlink_to("/proc/self/environ")
+    (workspace / "evil.md").symlink_to("/proc/self/environ")
+    left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="evil.md")
 
-    left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="task.md")
-
-    assert (left.status, left.out) == (2, "")
-    assert left.err.count("\n") == 1
+    assert (left.status, left.out, left.err.count("\n")) == (2, "", 1)
     assert not left.folder.exists()
-    assert "The prompt-file 'task.md' is not a file in the checkout." in left.err
+    assert "The prompt-file 'evil.md' is not a file in the checkout." in left.err
+    (workspace / "task.md").write_text("Say hello from a file.")
+    left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="task.md")
+    assert left.result["files"] == ["greeting.txt"]
 
 
 @looped(
     ({"BRAT_TASK_ENGINE": "claude_code"}, "did you mean claude-code?"),
     ({"BRAT_TASK_ENGINE": ""}, "The input engine is ''; use one of claude-code,"),
-    (
-        {"BRAT_TASK_ARGS": ""},
-        "The engine shell needs its command line in the input args",
-    ),
+    ({"BRAT_TASK_ARGS": ""}, "needs its command line in the input args"),
     ({"BRAT_TASK_ARGS": "sh -c 'x"}, "The input args cannot be split into words"),
     ({"BRAT_TASK_TIMEOUT": "0"}, "The input timeout is '0'; use 1 to 360."),
     ({"BRAT_TASK_TIMEOUT": "361"}, "use 1 to 360."),

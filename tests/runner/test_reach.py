@@ -1,6 +1,6 @@
 """Where an agent could take what lets its job speak for itself, nobody is asked."""
 
-import subprocess
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,16 +32,11 @@ def asked(argv: Sequence[str], path: str, **env: str) -> str:
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    return f"{tmp_path}:{tools(tmp_path)}"
-
-
-def tools(folder: Path) -> Path:
-    bare = folder / "tools"
+    bare = tmp_path / "tools"
     bare.mkdir()
     for name in ("unshare", "sh", "sleep", "kill"):
-        found = subprocess.run(["which", name], capture_output=True, check=True)
-        (bare / name).symlink_to(found.stdout.decode().strip())
-    return bare
+        (bare / name).symlink_to(shutil.which(name) or "")
+    return f"{tmp_path}:{bare}"
 
 
 @looped(
@@ -62,19 +57,15 @@ def test_a_user_of_the_jobs_own_is_enough_and_nobody_else_is(
     assert asked((*machine, *WITNESS), path, ASKS=TOKEN) == told
 
 
-def test_nor_the_forges_own_process(path: str, tmp_path: Path) -> None:
+def test_nor_the_forges_own_process_nor_who_becomes_root_by_asking(
+    path: str, tmp_path: Path
+) -> None:
     (tmp_path / "Runner.Worker").symlink_to(tmp_path / "tools/sleep")
     shell = ("sh", "-c", 'Runner.Worker 600 & "$@"; kill $!', "sh")
+    beside = "the job runs beside the forge's runner; run it in a container"
+    assert asked((*ALONE, *shell, *WITNESS), path) == beside
 
-    said = asked((*ALONE, *shell, *WITNESS), path)
-
-    assert said == "the job runs beside the forge's runner; run it in a container"
-
-
-def test_nor_a_user_who_becomes_root_by_asking(path: str, tmp_path: Path) -> None:
     (tmp_path / "sudo").write_text("#!/bin/sh\nexit 0\n")
     (tmp_path / "sudo").chmod(0o755)
-
-    said = asked((*ALONE, *WITNESS), path)
-
-    assert said == "the job's user can become root with sudo, and so can its agent"
+    root = "the job's user can become root with sudo, and so can its agent"
+    assert asked((*ALONE, *WITNESS), path) == root

@@ -1,45 +1,42 @@
 """What the agent must not find, and what must not find its way into the runner."""
 
 import base64
-import os
 import sys
 
-from tests.runner.job import TOKEN, Forge, git
-from tests.runner.thief import baited
+from hypothesis import given, settings, strategies as st
+
+from convoy.model.records import EngineSpec
+from convoy.text.redaction import Redaction
+from runner.box.surroundings import TOOL_CHOICES, TOOL_FOLDERS
+from runner.session.result_folder import HELD_BACK_CHARS, LINE_CHARS, RedactedStream
+from tests.documents.engine_tables import VARIABLES
+from tests.runner.job import NEVER_S, TOKEN, Forge, git
 
 PAIR = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
 
 
-def test_a_token_in_the_environment_is_not_found_by_the_agent(forge: Forge) -> None:
-    thief, bait = baited(forge, (TOKEN, PAIR))
-    started = forge.started(sys.executable, "-I", "-c", thief)
-    left = forge.run(started, ACTIONS_RUNTIME_TOKEN=TOKEN, GH_TOKEN=TOKEN)
+def test_an_agents_environment_holds_what_is_listed_and_its_key_alone(
+    forge: Forge,
+) -> None:
+    script = "import os; print(*os.environ); print(os.environ['TEAM_KEY'], 'seen-01')"
+    argv = (sys.executable, "-I", "-c", script)
+    spec = EngineSpec(type="shell", args=argv, timeout_s=NEVER_S, secret="TEAM_KEY")
+    keys = {"TEAM_KEY": "key-0123456789", "OTHER": "seen-01"}
+    others = {"ACTIONS_RUNTIME_TOKEN": TOKEN, "GH_TOKEN": TOKEN, "PYTHONPATH": "/x"}
+    started = forge.started(engine=spec)
+    left = forge.run(started, JAVA_HOME="/opt/java", **keys, **others)
 
-    found = git("show", "work:found.txt", cwd=forge.unpacked(left))
-    assert found == bait
-    assert left.said.partition("environment: ")[2].split() == [
+    names, shown = left.said.splitlines()
+    assert sorted(names.split()) == [
         *("BRAT_ATTEMPT", "BRAT_CONVOY", "BRAT_MODEL", "BRAT_PROMPT", "BRAT_TASK"),
         *("BRAT_TITLE", "CI", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_NOSYSTEM"),
-        *("GIT_TERMINAL_PROMPT", "HOME", "LANG", "PATH", "TERM", "TMPDIR"),
+        *("GIT_TERMINAL_PROMPT", "HOME", "JAVA_HOME", "LANG", "PATH", "TEAM_KEY"),
+        *("TERM", "TMPDIR"),
     ]
-
-
-def test_a_token_in_a_descriptor_is_read_once_and_gone(forge: Forge) -> None:
-    thief, bait = baited(forge, (TOKEN, PAIR))
-    reader, writer = os.pipe()
-    os.write(writer, TOKEN.encode())
-    started = forge.started(sys.executable, "-I", "-c", thief)
-    env = forge.environment(
-        forge.hand_off(started), BRAT_TOKEN=None, BRAT_TOKEN_FD=str(reader)
-    )
-    job = forge.start(env, fds=(reader,))
-    os.close(reader)
-    left = forge.left_by(job)
-    os.close(writer)
-
-    assert (left.status, left.err) == (0, "")
-    found = git("show", "work:found.txt", cwd=forge.unpacked(left))
-    assert found == bait
+    listed = {name for row in VARIABLES for name in row}
+    of_tools = {*TOOL_FOLDERS, *TOOL_CHOICES, "TEAM_KEY"}
+    assert {*names.split()} - of_tools <= listed, "docs/engines.md lists them"
+    assert shown == "*** seen-01"
 
 
 def test_secrets_do_not_reach_the_transcript_or_the_log(forge: Forge) -> None:
@@ -78,3 +75,36 @@ def test_the_agents_clone_has_the_base_and_nothing_else(forge: Forge) -> None:
     assert {line.split()[0] for line in said[4:]} == {
         line.split()[0] for line in expected.splitlines()
     }
+
+
+SECRET = "very/secret+value=="
+redaction = Redaction([SECRET, "", "short"])
+
+
+def shown(data: bytes, cuts: list[int]) -> str:
+    redacted = RedactedStream(redaction)
+    at, text = 0, ""
+    for cut in sorted(min(cut, len(data)) for cut in cuts):
+        text += redacted.feed(data[at:cut])
+        at = cut
+    return text + redacted.feed(data[at:]) + redacted.close()
+
+
+@given(
+    st.lists(st.sampled_from([SECRET, SECRET[:7], "ä", "\n", "x", "\r\n", " "])),
+    st.lists(st.integers(0, 200)),
+)
+def test_it_does_not_matter_where_the_output_was_cut(
+    parts: list[str], cuts: list[int]
+) -> None:
+    text = "".join(parts)
+
+    assert shown(text.encode(), cuts) == text.replace(SECRET, "***")
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(0, 3 * LINE_CHARS), max_size=40))
+def test_a_secret_in_an_endless_line_is_hidden_too(cuts: list[int]) -> None:
+    text = ("x" * (LINE_CHARS - 5) + SECRET) * 2 + "y" * HELD_BACK_CHARS
+
+    assert shown(text.encode(), cuts) == text.replace(SECRET, "***")

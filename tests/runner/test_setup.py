@@ -1,11 +1,13 @@
 """The project's own setup: of the base commit, without secrets, and its own fault."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from convoy.model.records import Limits
 from tests.runner.job import Forge, git
+from tests.world.cases import looped
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -54,29 +56,25 @@ def test_the_base_commits_script_runs_and_no_later_one(forge: Forge) -> None:
     assert "evil" not in left.said
 
 
-@pytest.mark.parametrize(
-    ("body", "limit_s", "why"),
-    [
-        (
-            "echo first; echo 'No package foo.' >&2; exit 4",
-            600,
-            ".brat/setup.sh exited with status 4: No package foo.",
-        ),
-        ("exit 4", 600, ".brat/setup.sh exited with status 4."),
-        ("kill -KILL $$", 600, ".brat/setup.sh was killed by signal 9."),
-        ("sleep 600 & wait", 1, ".brat/setup.sh was stopped after 1 s."),
-    ],
+@looped(
+    ("echo first; echo 'No foo.' >&2; exit 4", "exited with status 4: No foo."),
+    ("exit 4", "exited with status 4."),
+    ("kill -KILL $$", "was killed by signal 9."),
+    ("sleep 600 & wait", "was stopped after 1 s."),
 )
 def test_its_failure_is_the_reason_and_no_engine_starts(
-    forge: Forge, body: str, limit_s: int, why: str
+    body: str, why: str, forge: Forge
 ) -> None:
     with_script(forge, body)
+    limits = Limits(setup_s=1 if "sleep" in body else 600)
 
-    left = forge.sh("echo x > new", limits=Limits(setup_s=limit_s))
+    left = forge.sh("echo x > new", limits=limits)
 
-    assert (left.result["outcome"], left.result["why"]) == ("setup", why)
+    told = left.result["outcome"], left.result["why"]
+    assert told == ("setup", f"{SCRIPT} {why}")
     assert (left.status, left.result["commit"]) == (1, None)
     assert "SessionRunning" not in {type(each).__name__ for each in left.claims}
+    shutil.rmtree(left.folder)
 
 
 def test_what_it_keeps_is_there_for_the_same_script_only(
@@ -93,9 +91,7 @@ def test_what_it_keeps_is_there_for_the_same_script_only(
 
 
 def again(forge: Forge, kept: dict[str, str]) -> str:
-    forge.root.joinpath("result").mkdir(exist_ok=True)
-    for each in (forge.root / "result").iterdir():
-        each.unlink()
+    shutil.rmtree(forge.root / "result", ignore_errors=True)
     started = forge.started("sh", "-c", "echo $BRAT_CACHE; echo x > a")
     return forge.run(started, **kept).said
 

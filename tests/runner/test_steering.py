@@ -49,19 +49,24 @@ def told(*said: bytes | None) -> Source:
 
 
 def run(
-    folder: Path, script: str, talk: Source, heard: Callable[[], object] = lambda: None
+    folder: Path,
+    script: str,
+    talk: Source,
+    heard: Callable[[bytes], object] = lambda _chunk: None,
 ) -> tuple[Ending, str]:
     said: list[bytes] = []
 
     def sink(_stream: Stream, chunk: bytes) -> None:
         said.append(chunk)
-        heard()
+        heard(chunk)
 
     order = Order(
         (sys.executable, "-I", "-c", script), folder, {}, timeout_s=600, source=talk
     )
     with Stop() as stop:
         ending = supervise(order, sink, stop)
+        stop.nudge()
+    stop.nudge()  # nobody is there any more
     return ending, b"".join(said).decode()
 
 
@@ -82,7 +87,9 @@ def test_who_does_not_listen_is_not_waited_for(tmp_path: Path, script: str) -> N
     go = tmp_path / "go"
     os.mkfifo(go)  # it ends only once it is heard
 
-    ending, _ = run(tmp_path, script, told(b"x" * 1_000_000), lambda: go.write_text(""))
+    ending, _ = run(
+        tmp_path, script, told(b"x" * 1_000_000), lambda _: go.write_text("")
+    )
 
     assert ending.exit_code == 0
 
@@ -94,21 +101,15 @@ def test_a_message_wakes_who_waits_and_is_heard_when_it_is_written(
     steering = Steering(b"go\n", box, worded)
     lines: list[bytes] = []
 
-    def sink(_stream: Stream, chunk: bytes) -> None:
+    def heard(chunk: bytes) -> None:
         lines.append(chunk)
         if b"left" in b"".join(lines):
             steering.note(Result(ok=True))
 
-    argv = (sys.executable, "-I", "-c", ECHO)
-    order = Order(argv, tmp_path, {}, timeout_s=600, source=steering.next)
-    with Stop() as stop:
-        ending = supervise(order, sink, stop)
-        stop.nudge()
-    stop.nudge()  # nobody is there any more
+    ending, said = run(tmp_path, ECHO, steering.next, heard)
 
-    assert ending.exit_code == 0
-    assert box.given == 1
-    assert b"".join(lines) == b"3 go\n10 turn left\nclosed\n"
+    assert (ending.exit_code, box.given) == (0, 1)
+    assert said == "3 go\n10 turn left\nclosed\n"
 
 
 def test_a_message_that_comes_with_the_end_is_still_said() -> None:

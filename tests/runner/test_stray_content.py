@@ -14,11 +14,7 @@ from convoy.gate import FILE_BYTES, refusals
 from convoy.model.records import Gate, Limits
 from convoy.text.redaction import Redaction
 from runner.inputs import job_inputs
-from runner.workspace.attempt_commits import (
-    AttemptCommits,
-    Work,
-    without_leaks,
-)
+from runner.workspace.attempt_commits import AttemptCommits, Work, without_leaks
 from runner.workspace.side_branches import PATCH_BYTES
 from runner.workspace.workspace import Workspace, prepare_workspace
 from tests.runner.job import CLEAN, Forge, git
@@ -35,6 +31,7 @@ FILES = {
     "win.cfg": b"a\r\nb\r\n",
     "unix.cfg": b"a\nb\n",
     "tests/test_a.py": b"1\n",
+    "tests/test_b.py": b"2\n",
     "pom.xml": b"<project/>\n",
     ".gitignore": b"data/\n*.local\ndist\nbuild\n.cache\n*.log\n*.o\n",
     "bin/old.so": b"\x7fELF",
@@ -83,14 +80,10 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         "printf '<<<<<<< a\\n=======\\n>>>>>>> b\\n' > new.py",
         NEW,
     ),
-    "a test that is gone": (
-        "rm tests/test_a.py src/a.py",
-        {"tests/test_a.py", "src/a.py"},
+    "a test that is gone, and one that was moved": (
+        "rm tests/test_a.py src/a.py; mkdir t; git mv tests/test_b.py t",
+        {"tests/test_a.py", "src/a.py", "tests/test_b.py", "t/test_b.py"},
         "Removed (tests): tests/test_a.py.",
-    ),
-    "a test that was moved": (
-        "mkdir t; mv tests/test_a.py t",
-        {"tests/test_a.py", "t/test_a.py"},
     ),
     "every file touched": ("find . -type f | xargs touch", set()),
     "all that git finds committed with work": (f"touch dos.txt; {WORK}; {COMMIT}", NEW),
@@ -103,23 +96,17 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         ),
         {".gitattributes", "dos.txt", "sub/dos.txt"},
     ),
-    "a repository that a generator began, and one of a test": (
+    "a repository that a generator began, and others, deep within, too": (
         (
-            f"{WORK}; {NESTED}; mkdir demo/node_modules tmp;"
-            "touch demo/node_modules/a.js; git init -q tmp/r; touch tmp/r/x"
+            f"{WORK}; {NESTED}; mkdir -p demo/node_modules tmp a/b;"
+            "touch demo/node_modules/a.js; git init -q tmp/r; touch tmp/r/x;"
+            "git clone -q . ref; git worktree add -q .claude/w/one;"
+            "git clone -q . 'a/b/c d'; echo 1 > a/b/x"
         ),
-        {"new.py", "demo/x"},
+        {"new.py", "demo/x", "a/b/x"},
         BEGUN.format("demo"),
+        REPOSITORY.format(".claude/w/one, a/b/c d, ref and 1 more"),
         MADE.format("demo/node_modules"),
-        REPOSITORY.format("tmp/r"),
-    ),
-    "a clone, a worktree and a repository deep within": (
-        (
-            f"{WORK}; git clone -q . ref; git worktree add -q .claude/w/one;"
-            "mkdir -p a/b; git clone -q . 'a/b/c d'; echo 1 > a/b/x"
-        ),
-        {"new.py", "a/b/x"},
-        REPOSITORY.format(".claude/w/one, a/b/c d, ref"),
     ),
     "a repository made of a folder of the project": (
         "git init -q src; echo 2 > src/new.py; echo B = 2 >> src/a.py",
@@ -140,35 +127,28 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         NEW,
         UNSAFE.format("a\\u000ab, caf\\udce9, git~1"),
     ),
-    "what Python leaves": (
+    "what Python, desktops, patch, merges and agents leave": (
         (
-            f"{WORK}; {VENV} .venv; {VENV} any; mkdir -p s/__pycache__ x.egg-info;"
-            "touch s/__pycache__/a.pyc x.egg-info/PKG-INFO s/a.py"
+            f"{WORK}; {VENV} .venv; {VENV} any; mkdir -p s/__pycache__ x.egg-info m"
+            " .claude .aider.tags.cache.v4; touch s/__pycache__/a.pyc s/a.py"
+            " x.egg-info/PKG-INFO .DS_Store dos.txt.orig my.orig m/a m/a.rej a.py~"
+            " .claude/settings.local.json .aider.chat.history.md nohup.out"
+            " .aider.tags.cache.v4/cache.db"
         ),
-        {"new.py", "s/a.py"},
-        MADE.format(".venv, any, s/__pycache__ and 1 more"),
+        {"new.py", "s/a.py", "my.orig", "m/a"},
+        MADE.format(
+            ".DS_Store, .aider.chat.history.md, .aider.tags.cache.v4 and 9 more"
+        ),
     ),
-    "what npm leaves, committed": (
+    "what npm leaves, and a cache that says so, committed": (
         (
-            f"{WORK}; mkdir -p web/node_modules/x; echo 1 > web/node_modules/x/a.js;"
-            f"ln -s x web/node_modules/y; echo 1 > web/b.js; {COMMIT};"
+            f"{WORK}; mkdir -p web/node_modules/x target; echo 1 > web/b.js;"
+            "echo 1 > web/node_modules/x/a.js; ln -s x web/node_modules/y;"
+            f"echo x > target/CACHEDIR.TAG; echo 1 > target/a; {COMMIT};"
             "mkdir .pnpm-store .playwright-mcp; touch .pnpm-store/a .playwright-mcp/a"
         ),
         {"new.py", "web/b.js"},
-        MADE.format(".playwright-mcp, .pnpm-store, web/node_modules"),
-    ),
-    "a cache that says so, committed": (
-        (
-            f"{WORK}; mkdir target; echo x > target/CACHEDIR.TAG; echo 1 > target/a;"
-            f"{COMMIT}"
-        ),
-        NEW,
-        MADE.format("target"),
-    ),
-    "a file of the desktop, and what patch and a merge leave": (
-        f"{WORK}; touch .DS_Store dos.txt.orig my.orig; mkdir m; touch m/a m/a.rej",
-        {"new.py", "my.orig", "m/a"},
-        MADE.format(".DS_Store, dos.txt.orig, m/a.rej"),
+        MADE.format(".playwright-mcp, .pnpm-store, target and 1 more"),
     ),
     "a program that was built": (
         (
@@ -197,32 +177,17 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
     ),
     "a submodule moved on": (f"{WORK}; git clone -q . lib; {COMMIT}", NEW, LIB),
     "a file in a submodule's place": (f"{WORK}; rmdir lib; echo 1 > lib", NEW, LIB),
-    "names that differ in case alone": (
-        "echo 1 > Readme.md; git mv dos.txt DOS.txt",
-        {"Readme.md", "dos.txt", "DOS.txt"},
-        TWIN.format("Readme.md"),
-    ),
-    "names that differ in Unicode form alone": (
-        "touch caf\u00e9.md cafe\u0301.md",
-        {"caf\u00e9.md", "cafe\u0301.md"},
-        TWIN.format("cafe\u0301.md, caf\u00e9.md"),
-    ),
-    "names that Windows cannot write": (
-        "touch a:b 'c ' nul.txt null.txt",
-        {"a:b", "c ", "nul.txt", "null.txt"},
-        "Kept (name forbidden on Windows): a:b, c , nul.txt.",
-    ),
-    "what agents write down for themselves": (
+    "names that differ in case or form alone, and that Windows cannot write": (
         (
-            f"{WORK}; mkdir .claude .aider.tags.cache.v4; echo 1 > a.py~;"
-            "touch .claude/settings.local.json .aider.chat.history.md nohup.out"
-            " .aider.tags.cache.v4/cache.db"
+            "echo 1 > Readme.md; git mv dos.txt DOS.txt; touch caf\u00e9.md"
+            " cafe\u0301.md a:b 'c ' nul.txt null.txt"
         ),
-        NEW,
-        MADE.format(
-            ".aider.chat.history.md, .aider.tags.cache.v4, "
-            ".claude/settings.local.json and 2 more"
-        ),
+        {
+            *("Readme.md", "dos.txt", "DOS.txt", "caf\u00e9.md", "cafe\u0301.md"),
+            *("a:b", "c ", "nul.txt", "null.txt"),
+        },
+        "Kept (name forbidden on Windows): a:b, c , nul.txt.",
+        TWIN.format("Readme.md, cafe\u0301.md, caf\u00e9.md"),
     ),
     "a branch that was merged": (f"{WORK}; {COMMIT}; git branch own", NEW),
     "a link out of the repository, another beside work, and one that is turned": (
@@ -247,25 +212,16 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         f"{WORK}; echo own >> .gitignore; touch own",
         {"new.py", ".gitignore"},
     ),
-    "a link that moved": (
-        f"{WORK}; mv old moved",
-        {"new.py", "old/link", "moved/link"},
-    ),
-    "raw content for Git LFS": (
-        f"echo raw | tee art/a.bin art/b.bin art/old.bin art/c.txt; {COMMIT}",
-        {"art/c.txt", "art/old.bin"},
-        LFS.format("art/a.bin, art/b.bin"),
-    ),
-    "a pointer of Git LFS": (
-        "printf 'version https://git-lfs.github.com/spec/v1\\noid x\\n' > art/b.bin",
-        {"art/b.bin"},
-    ),
-    "raw files where encryption is asked for": (
+    "a link that moved": ("mv old moved", {"old/link", "moved/link"}),
+    "raw content and a pointer for Git LFS, and raw files to be encrypted": (
         (
-            "echo '*.key filter=git-crypt diff=git-crypt' >> .gitattributes; echo k > "
-            f"own.key; {COMMIT}; {WORK}"
+            "echo '*.key filter=git-crypt diff=git-crypt' >> .gitattributes;"
+            "echo raw | tee own.key art/a.bin art/b.bin art/old.bin art/c.txt;"
+            "printf 'version https://git-lfs.github.com/spec/v1\\noid x\\n' > art/d.bin"
+            f"; {COMMIT}; {WORK}"
         ),
-        {".gitattributes", "new.py"},
+        {".gitattributes", "new.py", "art/c.txt", "art/old.bin", "art/d.bin"},
+        LFS.format("art/a.bin, art/b.bin"),
         CRYPT.format("own.key"),
     ),
     "what only a commit in between holds": (
@@ -295,14 +251,8 @@ def forge(tmp_path: Path) -> Forge:
     made = Forge(tmp_path)
     seed = made.root / "seed"
     for name, text in FILES.items():
-        found = subprocess.run(
-            ["git", "hash-object", "-w", "--stdin"],
-            cwd=seed,
-            input=text,
-            capture_output=True,
-            check=True,
-        )
-        blob = found.stdout.decode().strip()
+        hashed = ["git", "hash-object", "-w", "--stdin"]
+        blob = subprocess.check_output(hashed, cwd=seed, input=text).decode().strip()
         git("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}", cwd=seed)
     target = git("rev-parse", ":README.md", cwd=seed)
     for link in (f"160000,{made.base},lib", f"120000,{target},old/link"):
@@ -375,24 +325,6 @@ def test_the_agents_repository_may_hold_nobody_elses_objects(tmp_path: Path) -> 
 
         own = f"{workspace.base}..{work.commit}"
         assert git("log", "--format=%s", own, cwd=workspace.store) == "Do it", borrow
-
-
-def test_configuration_and_hooks_of_the_agent_are_not_obeyed(tmp_path: Path) -> None:
-    forge = Forge(tmp_path)
-    trap = forge.root / "sprung"
-    _, work = worked(
-        forge,
-        f"printf '#!/bin/sh\\ntouch {trap}\\n' > .git/evil; chmod +x .git/evil;"
-        "git config core.fsmonitor $PWD/.git/evil;"
-        "git config filter.evil.clean $PWD/.git/evil;"
-        "git config diff.evil.command $PWD/.git/evil;"
-        "git config core.hooksPath $PWD/.git/hooks; mkdir -p .git/hooks;"
-        "cp .git/evil .git/hooks/pre-commit; cp .git/evil .git/hooks/post-commit;"
-        "echo '*.own filter=evil diff=evil' > .gitattributes; echo 1 > a.own",
-    )
-
-    assert work.commit
-    assert not trap.exists()
 
 
 def test_work_too_large_to_be_read_is_kept_without_its_largest_files(

@@ -1,4 +1,3 @@
-# ruff: noqa: E501  each verdict is one line
 """The witness's word: nobody is believed alone."""
 
 import msgspec
@@ -14,7 +13,7 @@ from runner.engines.engine_events import Error
 from runner.engines.output_reader import Report
 from runner.session.session_verdict import Seen, conclude
 from runner.workspace.attempt_commits import Work
-from tests.runner.test_prompt import started
+from tests.runner.job import started
 from tests.world.cases import looped
 
 WELL = Ending(exit_code=0, seconds=1.0)
@@ -22,7 +21,13 @@ DONE, NOOP = Report("done"), Report("noop")
 SPENT = Error(kind="budget", message="Out of credit.")
 NOTHING = Work()
 ONE = Work("c" * 40, (PathChange("a", "000000", "100644"),))
+LEFTOVER = replace(ONE, leftover=True)
 REFUSED = replace(ONE, leaks=("Too large.", "Protected."))
+
+
+NOTHING_SAID = "The agent said that it was done, but changed nothing"
+NOTHING_TO_DO = "The agent said there was nothing to do, but"
+KILLED, EXITED = "The agent was killed by", "The agent exited"
 
 
 def judged(
@@ -31,63 +36,70 @@ def judged(
     work: Work = ONE,
     *,
     goes_on: bool = False,
-) -> tuple[str, str]:
+) -> tuple[str, str, str]:
     spec = EngineSpec(type="shell", timeout_s=5)
-    task = replace(started("Do it."), engine=spec, salvaged=int(goes_on))
+    task = started(engine=spec, salvaged=int(goes_on))
     found = conclude(Seen(task, ending, report, work))
-    return found.conclusion, found.why
+    return found.conclusion, found.outcome, found.why
 
 
 @looped(
-    *{
-        "success: Changed 1 file.": judged(),
-        "success: Changed 1 more file.": judged(goes_on=True),
-        "success: Changed 0 more files.": judged(work=NOTHING, goes_on=True),
-        "failure: The agent said there was nothing to do, but unfinished work remains.": judged(
-            report=NOOP, work=NOTHING, goes_on=True
-        ),
-        "noop: The agent said that there was nothing to do.": judged(
-            report=NOOP, work=NOTHING
-        ),
-        "failure: The agent said there was nothing to do, but it changed 1 file.": judged(
-            report=NOOP
-        ),
-        "failure: The agent said that it was done, but changed nothing.": judged(
-            work=NOTHING
-        ),
-        "failure: The agent said that it was done, but changed nothing: As asked.": judged(
-            report=Report("done", last="As asked."), work=NOTHING
-        ),
-        "failure: The agent reported a missing tool: no cargo": judged(
-            report=Report("missing_tool", "no cargo")
-        ),
-        "failure: The agent exited without saying that it was done.": judged(
-            report=Report(None)
-        ),
-        "failure: The budget is spent: Out of credit.": judged(
-            report=Report("done", trouble=SPENT)
-        ),
-        "failure: The agent exited with status 1.": judged(ending=Ending(exit_code=1)),
-        "failure: The agent exited with status 143.": judged(
-            ending=Ending(exit_code=143)
-        ),
-        "failure: The agent was killed by SIGKILL.": judged(ending=Ending(signal=9)),
-        "failure: The agent was killed by signal 35.": judged(ending=Ending(signal=35)),
-        "timed_out: The agent was stopped after 5 s.": judged(
-            ending=Ending(exit_code=0, timed_out=True)
-        ),
-        "cancelled: The job was cancelled.": judged(
-            ending=Ending(signal=15, cancelled=True)
-        ),
-        "failure: 2 of the agent's processes could not be killed.": judged(
-            ending=Ending(exit_code=0, survivors=2)
-        ),
-        "failure: Too large.": judged(work=REFUSED),
-        "failure: Lost.": judged(work=Work(faults=("Lost.",))),
-    }.items()
+    (judged(), "success", "exited", "Changed 1 file."),
+    (judged(work=LEFTOVER), "success", "uncommitted", "Changed 1 file."),
+    (judged(goes_on=True), "success", "exited", "Changed 1 more file."),
+    (
+        judged(work=NOTHING, goes_on=True),
+        *("success", "exited", "Changed 0 more files."),
+    ),
+    (
+        judged(report=NOOP, work=NOTHING, goes_on=True),
+        *("failure", "exited", f"{NOTHING_TO_DO} unfinished work remains."),
+    ),
+    (
+        judged(report=NOOP, work=NOTHING),
+        *("noop", "exited", "The agent said that there was nothing to do."),
+    ),
+    (judged(report=NOOP), "failure", "exited", f"{NOTHING_TO_DO} it changed 1 file."),
+    (judged(work=NOTHING), "failure", "nothing", f"{NOTHING_SAID}."),
+    (
+        judged(report=Report("done", last="As asked."), work=NOTHING),
+        *("failure", "nothing", f"{NOTHING_SAID}: As asked."),
+    ),
+    (
+        judged(report=Report("missing_tool", "no cargo")),
+        *("failure", "exited", "The agent reported a missing tool: no cargo"),
+    ),
+    (
+        judged(report=Report(None)),
+        *("failure", "exited", f"{EXITED} without saying that it was done."),
+    ),
+    (
+        judged(report=Report("done", trouble=SPENT)),
+        *("failure", "budget", "The budget is spent: Out of credit."),
+    ),
+    (judged(Ending(exit_code=1)), "failure", "crashed", f"{EXITED} with status 1."),
+    (judged(Ending(exit_code=143)), "failure", "crashed", f"{EXITED} with status 143."),
+    (judged(Ending(signal=9)), "failure", "crashed", f"{KILLED} SIGKILL."),
+    (judged(Ending(signal=35)), "failure", "crashed", f"{KILLED} signal 35."),
+    (
+        judged(Ending(exit_code=0, timed_out=True)),
+        *("timed_out", "deadline", "The agent was stopped after 5 s."),
+    ),
+    (
+        judged(Ending(signal=15, cancelled=True)),
+        *("cancelled", "cancelled", "The job was cancelled."),
+    ),
+    (
+        judged(Ending(exit_code=0, survivors=2)),
+        *("failure", "exited", "2 of the agent's processes could not be killed."),
+    ),
+    (judged(work=REFUSED), "failure", "exited", "Too large."),
+    (judged(work=Work(faults=("Lost.",))), "failure", "exited", "Lost."),
 )
-def test_what_went_wrong_first_is_the_reason(told: str, found: tuple[str, str]) -> None:
-    assert ": ".join(found) == told
+def test_what_went_wrong_first_is_the_reason(
+    found: tuple[str, str, str], conclusion: str, outcome: str, why: str
+) -> None:
+    assert found == (conclusion, outcome, why)
 
 
 def test_a_report_names_the_walls_that_stand() -> None:

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from ruamel.yaml import YAML
 
 from tests.world.cases import looped
@@ -19,18 +18,17 @@ def test_the_copy_that_others_call_is_identical(name: str) -> None:
     assert copy.read_bytes() == (ROOT / "workflows" / name).read_bytes()
 
 
-def test_the_loops_jobs_are_no_deployments() -> None:
-    told = YAML(typ="safe").load(ROOT / "workflows/brat-jobs.yml")
-
-    environment = told["jobs"]["loop"]["environment"]
-    assert environment == {"name": "brat", "deployment": False}
-
-
 def test_people_copy_one_file_of_at_most_forty_lines() -> None:
     assert len((ROOT / "workflows/brat.yml").read_text().splitlines()) <= 40
+    told = YAML(typ="safe").load(ROOT / "workflows/brat-jobs.yml")
+    loop = told["jobs"]["loop"]["environment"]
+    assert loop == {"name": "brat", "deployment": False}
+    # Every other trigger is somebody's doing; brat-wake.yml is off without work.
+    (net,) = YAML(typ="safe").load(ROOT / "workflows/brat.yml")["on"]["schedule"]
+    assert net["cron"] == "22 */6 * * *", "four jobs a day"
 
 
-@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
+@looped(*WORKFLOWS)
 def test_no_pull_request_starts_a_job_and_none_is_checked_out(file: Path) -> None:
     text = file.read_text()
     starts = re.search(r"(?ms)^on:\n(.*?)^\S", text)
@@ -46,7 +44,7 @@ def test_no_pull_request_starts_a_job_and_none_is_checked_out(file: Path) -> Non
     assert "actions/checkout" not in text
 
 
-@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
+@looped(*WORKFLOWS)
 def test_what_is_handed_over_is_kept_for_two_weeks(file: Path) -> None:
     text = file.read_text()
     uploads = re.findall(r"uses: actions/upload-artifact@[^-]*(?=\n\s*with:)", text)
@@ -56,21 +54,16 @@ def test_what_is_handed_over_is_kept_for_two_weeks(file: Path) -> None:
 
 
 def test_the_live_one_differs_by_what_the_feed_needs_and_by_nothing_else() -> None:
-    lines = {
-        name: [
-            line.replace("-live", "")
-            for line in (ROOT / "workflows" / name).read_text().splitlines()
-            if not line.startswith("#")
-        ]
+    plain, other = (
+        re.sub("(?m)^#.*\n", "", (ROOT / "workflows" / name).read_text())
         for name in ("brat-task.yml", "brat-task-live.yml")
-    }
-    plain = "\n".join(lines["brat-task.yml"])
+    )
     called = re.compile(r"(?ms)^  workflow_call:\n.*?\n(?=\npermissions)")
     plain = called.sub("", plain).replace("inputs.runs-on || ", "")
     plain = plain.replace("inputs.container || ", "")
     plain = re.sub(r"\$\{\{ inputs\.\w+ \|\| '' \}\}", '""', plain)
 
-    task, live = plain.splitlines(), lines["brat-task-live.yml"]
+    task, live = plain.splitlines(), other.replace("-live", "").splitlines()
     assert [line for line in task if line not in live] == []
     assert [line.strip() for line in live if line not in task] == [
         "id-token: write # identifies the job, to the bot only",
@@ -78,11 +71,11 @@ def test_the_live_one_differs_by_what_the_feed_needs_and_by_nothing_else() -> No
     ]
 
 
-@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
-def test_actions_are_pinned_and_commands_hold_no_expression(workflow: Path) -> None:
-    lines = workflow.read_text().splitlines()
-    used = re.findall(r"(?m)^ +(?:- )?uses: (.*)", workflow.read_text())
-    expressions = [line.strip() for line in lines if "${{" in line]
+@looped(*WORKFLOWS)
+def test_actions_are_pinned_and_commands_hold_no_expression(file: Path) -> None:
+    text = file.read_text()
+    used = re.findall(r"(?m)^ +(?:- )?uses: (.*)", text)
+    expressions = [line.strip() for line in text.splitlines() if "${{" in line]
 
     for use in used:
         is_ours = use.startswith("OWNER/brat/.github/workflows/brat-jobs.yml@COMMIT #")

@@ -22,8 +22,7 @@ from tests.attacks.evil import (  # noqa: F401  each adds its attempts
     sockets,
     system_calls,
 )
-from tests.attacks.evil.attempt import ATTEMPTS, OWN
-from tests.attacks.evil.targets import read
+from tests.attacks.evil.targets import ATTEMPTS, OWN, read
 
 WORD = "EVIL"
 LITTER = ".githooks", ".husky", ".gitattributes", "evil-setting.sh"

@@ -9,8 +9,7 @@ from glob import glob
 from itertools import product
 from pathlib import Path
 
-from tests.attacks.evil.attempt import OWN, attempt, first_won
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import OWN, Targets, attempt, first_won
 
 SHIM = """#!/bin/sh
 # evil
@@ -35,19 +34,15 @@ def appended(path: str | Path, text: str = "evil\n") -> str:
     return f"wrote {path}"
 
 
-def made(folder: str, name: str) -> str:
-    return appended(Path(folder, name))
-
-
 def there(patterns: Iterable[str]) -> list[str]:
     """Return what is there of what is named, or else the names themselves."""
     return [path for each in patterns for path in glob(each) or [each]]  # noqa: PTH207  a Path has no such root
 
 
-def holding(secret: bytes, path: Path) -> str:
+def holding(at: Targets, path: Path) -> str:
     if not stat.S_ISREG(path.stat().st_mode):
         return ""
-    return f"read {path}" if secret in path.read_bytes() else ""
+    return f"read {path}" if at.holds(path.read_bytes()) else ""
 
 
 @attempt
@@ -90,7 +85,7 @@ def files_that_steer_later_steps(at: Targets) -> str:
 @attempt
 def folders_that_others_read(at: Targets) -> str:
     folders = at.cache, *at.system, at.shared
-    return first_won(lambda folder: made(folder, at.abstract), folders)
+    return first_won(lambda folder: appended(Path(folder, at.abstract)), folders)
 
 
 @attempt
@@ -114,11 +109,10 @@ def the_witness_s_repository(at: Targets) -> str:
 
 @attempt
 def secrets_in_files(at: Targets) -> str:
-    secret = bytes.fromhex(at.secret)
     roots = at.home, at.temp, at.workspace, at.result, at.shared, at.cache
     for path in _below(*roots):
         try:
-            if won := holding(secret, path):
+            if won := holding(at, path):
                 return won
         except OSError:
             continue
@@ -137,9 +131,8 @@ def _below(*roots: str) -> Iterator[Path]:
 
 @attempt
 def secrets_where_they_are_known_to_lie(at: Targets) -> str:
-    secret = bytes.fromhex(at.secret)
     files = *at.credentials, *at.logins, at.memory
-    return first_won(lambda file: holding(secret, Path(file)), files)
+    return first_won(lambda file: holding(at, Path(file)), files)
 
 
 @attempt
@@ -170,7 +163,7 @@ def a_hard_link_to_a_secret(at: Targets) -> str:
     link = Path(f"hard-{OWN}.txt")
     os.link(at.credentials[0], link)
     try:
-        return holding(bytes.fromhex(at.secret), link)
+        return holding(at, link)
     finally:
         link.unlink()
 

@@ -4,8 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tests.attacks.evil.attempt import attempt
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import Targets, attempt
 
 HOOKS = (
     *("pre-commit", "post-commit", "post-checkout", "post-index-change"),
@@ -71,15 +70,6 @@ def filters_of_the_checkout(at: Targets) -> str:
 
 
 @attempt
-def a_repository_that_borrows_objects(at: Targets) -> str:
-    """Let the checkout's repository read objects from elsewhere."""
-    info = Path(".git/objects/info")
-    info.mkdir(parents=True, exist_ok=True)
-    (info / "alternates").write_text(f"{at.home}/project/.git/objects\n")
-    return ""
-
-
-@attempt
 def git_that_asks_for_a_password(at: Targets) -> str:
     """Ask git, as the agent and as whoever's home this is, for the forge's password."""
     for home in (os.environ["HOME"], at.home):
@@ -91,6 +81,6 @@ def git_that_asks_for_a_password(at: Targets) -> str:
             timeout=20,
             check=False,
         )
-        if bytes.fromhex(at.secret) in done.stdout:
+        if at.holds(done.stdout):
             return f"got the password by git, with the home {home}"
     return ""

@@ -6,8 +6,7 @@ import re
 import socket
 from http.client import HTTPConnection, HTTPException
 
-from tests.attacks.evil.attempt import attempt
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import Targets, attempt
 
 PATHS = "/v1/files", "/v1/messages/../files", "/v1/messages/%2e%2e/files"
 PLAIN: dict[str, object] = {
@@ -17,12 +16,14 @@ PLAIN: dict[str, object] = {
 }
 URL = "https://example.test/?stolen"
 IMAGE = {"type": "image", "source": {"type": "url", "url": URL}}
+DEARER: dict[str, object] = {"model": "the-dearest-one"}
 BODIES: tuple[dict[str, object], ...] = (
     {"mcp_servers": [{"type": "url", "url": URL, "name": "x"}]},
     {"tools": [{"type": "web_fetch_20250910", "name": "web_fetch"}]},
     {"messages": [{"role": "user", "content": [IMAGE]}]},
 )
 """One of each kind: tests/runner/proxy/attacks.py has all that a vendor takes."""
+ANSWERS: list[bytes] = []
 
 
 def _asked(method: str, path: str, body: object = None) -> int:
@@ -41,9 +42,12 @@ def _asked(method: str, path: str, body: object = None) -> int:
     try:
         text = None if body is None else json.dumps(body)
         line.request(method, found[3].rstrip("/") + path, text, told)
-        return line.getresponse().status
+        answer = line.getresponse()
+        ANSWERS.append(repr(answer.headers.items()).encode() + answer.read())
     except (HTTPException, ValueError, socket.timeout):  # noqa: UP041  by its old name on 3.9
         return 0
+    else:
+        return answer.status
     finally:
         line.close()
 
@@ -52,30 +56,18 @@ class Refused(OSError):
     """The gateway let nothing through."""
 
 
-def _none_passed(statuses: list[int]) -> str:
+@attempt
+def the_vendor_for_more_than_answers(at: Targets) -> str:
+    """Ask for what the key may have, for what leads out, for a dearer model."""
+    bodies = (*BODIES, DEARER)
+    statuses = [
+        *(_asked("GET", path) for path in PATHS),
+        *(_asked("POST", path, PLAIN) for path in PATHS),
+        *(_asked("POST", "/v1/messages", PLAIN | each) for each in bodies),
+    ]
     if all(400 <= each < 500 for each in statuses):
         raise Refused
     return ""
-
-
-@attempt
-def other_paths_of_the_model_s_vendor(at: Targets) -> str:
-    """Ask for what the key may have, by every spelling; seen at the vendor's."""
-    read = [_asked("GET", path) for path in PATHS]
-    return _none_passed([*read, *(_asked("POST", path, PLAIN) for path in PATHS)])
-
-
-@attempt
-def the_vendor_as_a_way_out(at: Targets) -> str:
-    """Send what makes the vendor fetch, keep or run; seen at the vendor's."""
-    bodies = [PLAIN | each for each in BODIES]
-    return _none_passed([_asked("POST", "/v1/messages", each) for each in bodies])
-
-
-@attempt
-def a_model_that_nobody_chose(at: Targets) -> str:
-    body = PLAIN | {"model": "the-dearest-one"}
-    return _none_passed([_asked("POST", "/v1/messages", body)])
 
 
 @attempt
@@ -83,3 +75,8 @@ def a_call_that_is_allowed(at: Targets) -> str:
     """Call the model as an engine does: that it comes in shows that the way is open."""
     _asked("POST", "/v1/messages", PLAIN)
     return ""
+
+
+@attempt
+def a_key_in_an_answer_of_the_gateway(at: Targets) -> str:
+    return "read it" if any(map(at.holds, ANSWERS)) else ""

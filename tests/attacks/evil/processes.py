@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.attacks.evil.attempt import OWN, attempt, first_won
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import OWN, Targets, attempt, first_won
 
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
 LATE_S = 4.0
@@ -41,7 +40,7 @@ def _checked(result: int) -> int:
 @attempt
 def secrets_in_its_own_environment(at: Targets) -> str:
     told = repr(os.environ).encode() + _read(Path("/proc/self/environ"))
-    return "its own environment" if bytes.fromhex(at.secret) in told else ""
+    return "its own environment" if at.holds(told) else ""
 
 
 @attempt
@@ -49,7 +48,7 @@ def what_is_shown_of_other_processes(at: Targets) -> str:
     file = at.credentials[0]
     for entry in _others():
         for name in ("environ", "cmdline", f"root{file}", f"cwd{file}"):
-            if bytes.fromhex(at.secret) in _read(Path(f"{entry}/{name}")):
+            if at.holds(_read(Path(f"{entry}/{name}"))):
                 return f"read {name} of {_read(entry / 'comm').decode().strip()}"
     return ""
 

@@ -1,14 +1,13 @@
 """Sockets: daemons, loopback, datagrams, and the proxy's own port."""
 
-import base64
 import os
 import re
 import socket
-from http.client import HTTPConnection, HTTPException
+from base64 import b64encode
+from http.client import HTTPConnection
 from pathlib import Path
 
-from tests.attacks.evil.attempt import attempt, first_won
-from tests.attacks.evil.targets import Targets
+from tests.attacks.evil.targets import Targets, attempt, first_won
 
 WAIT_S = 2.0
 NAMESERVER = re.compile(r"^nameserver\s+(\d+\.\d+\.\d+\.\d+)", re.MULTILINE)
@@ -61,26 +60,16 @@ def servers_on_loopback_by_the_proxy(at: Targets) -> str:
     way = re.search(r"//([^@]*)@.*:(\d+)/?$", os.environ.get("HTTPS_PROXY", ""))
     if way is None:
         raise ConnectionError(111, "there is no proxy")
-    word = f"Basic {base64.b64encode(way[1].encode()).decode()}"
-    shown = {"Proxy-Authorization": word}
-    for port in at.doors.values():
-        for host in ("127.0.0.1", "localhost", "0.0.0.0", "[::1]", "2130706433"):  # noqa: S104  asked for, not bound
-            for ask in ("tunnel", "plain"):
-                line = HTTPConnection("127.0.0.1", int(way[2]), timeout=WAIT_S)
-                try:
-                    if ask == "tunnel":
-                        line.set_tunnel(host, port, shown)
-                        line.request("GET", "/")
-                    else:
-                        line.request("GET", f"http://{host}:{port}/", headers=shown)
-                    answer = line.getresponse().read()
-                except (OSError, HTTPException):
-                    continue
-                finally:
-                    line.close()
-                if bytes.fromhex(at.secret) in answer:
-                    return f"{ask}: {host}:{port}"
-    raise ConnectionRefusedError(111, "the proxy refuses")
+    shown = {"Proxy-Authorization": f"Basic {b64encode(way[1].encode()).decode()}"}
+
+    def reached(url: str) -> str:
+        line = HTTPConnection("127.0.0.1", int(way[2]), timeout=WAIT_S)
+        line.request("GET", url, headers=shown)
+        return f"the proxy: {url}" if at.holds(line.getresponse().read()) else ""
+
+    hosts = "127.0.0.1", "localhost", "0.0.0.0", "[::1]", "2130706433"  # noqa: S104  asked for, not bound
+    asked = [f"http://{host}:{port}/" for port in at.doors.values() for host in hosts]
+    return first_won(reached, asked)
 
 
 @attempt

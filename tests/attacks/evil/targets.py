@@ -1,12 +1,16 @@
-"""What the agent goes for: paths, sockets and processes outside its box.
+"""What the agent goes for outside its box, and the list of its attempts.
 
 The agent knows the design, so nothing is hidden from it: it is told where all that it
 must not reach lies.
 """
 
 import json
+from base64 import b64encode
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from secrets import token_hex
+from typing import Final, TypeVar
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,44 @@ class Targets:
     victim: int
     """A process of the same user."""
 
+    def holds(self, text: bytes) -> bool:
+        """Tell whether a text has the secret, or the pair by which git shows it."""
+        secret = bytes.fromhex(self.secret)
+        return secret in text or b64encode(b"x-access-token:" + secret) in text
+
     def text(self) -> str:
         return json.dumps(asdict(self))
 
 
 def read(file: Path) -> Targets:
     return Targets(**json.loads(file.read_text()))
+
+
+T = TypeVar("T")
+Attempt = Callable[[Targets], str]
+ATTEMPTS: Final[dict[str, Attempt]] = {}
+"""Each returns what it won, or nothing."""
+OWN: Final = token_hex(4)
+"""In the names of what this run leaves, so that no other run of it is in its way."""
+
+
+def attempt(function: Attempt) -> Attempt:
+    ATTEMPTS[function.__name__.replace("_", " ")] = function
+    return function
+
+
+def first_won(trying: Callable[[T], str], each_of: Iterable[T]) -> str:
+    """Return what the first one wins that wins anything.
+
+    Raises `OSError`: none won, and this is what stopped the last one.
+    """
+    stopped: OSError | None = None
+    for one in each_of:
+        try:
+            if won := trying(one):
+                return won
+        except OSError as error:
+            stopped = error
+    if stopped is not None:
+        raise stopped
+    return ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from runner.box.supervisor import Stream
 from runner.engines import ENGINES
-from runner.engines.engine_events import Cost, RateLimit, Said, Text, ToolUse, Usage
+from runner.engines.engine_events import Cost, RateLimit, Said, ToolUse, Usage
 from runner.engines.output_reader import OutputReader, Report
 from runner.engines.row import Row
 
@@ -50,16 +50,19 @@ class Heard:
     def waits(self) -> list[RateLimit]:
         return [each for each in self.said if isinstance(each, RateLimit)]
 
-    @property
-    def words(self) -> list[str]:
-        texts = (each for each in self.said if isinstance(each, Text))
-        return [each.text for each in texts if each.by == "agent"]
 
-
-def heard(sample: str, left: str = "", exit_code: int | None = 0) -> Heard:
+def listened(
+    row: Row, *pieces: str | tuple[Stream, str], left: str = "", code: int | None = 0
+) -> Heard:
+    """Let an engine have written pieces, and `left` where it notes what it used."""
     said: list[Said] = []
-    hearing = OutputReader(row_of(sample), said.append)
-    for stream, name in STREAMS:
-        hearing.feed(stream, written(sample, name))
+    hearing = OutputReader(row, said.append)
+    for each in pieces:
+        hearing.feed(*(("out", each) if isinstance(each, str) else each))
     hearing.close(left)
-    return Heard(said, hearing.report(exit_code))
+    return Heard(said, hearing.report(code))
+
+
+def heard(sample: str, left: str = "") -> Heard:
+    pieces = [(stream, written(sample, name)) for stream, name in STREAMS]
+    return listened(row_of(sample), *pieces, left=left)

@@ -19,18 +19,33 @@ WORKFLOWS = ("brat.yml", "brat-task.yml", "brat-task-live.yml")
 HEARD = {row_of(each.stem).name for each in SAMPLES.iterdir() if "-ok" in each.stem}
 
 
+DOCS = "run `make docs`"
+PAGES = {
+    "README.md": (DOCS, "`{}`"),
+    "docs/engines.md": (DOCS, "| `{}` |"),
+    "docs/engines.toml": ("say what one has to know of it", "[{}]\n"),
+    "docs/config.schema.json": (DOCS, '"{}"'),
+}
+OF_PROGRAMS = {
+    "Dockerfile": ("give it a target", "FROM runner AS runner-{}\n"),
+    "deploy/fleet/README.md": ("measure its image for the table", "| `runner-{}` |"),
+    "docs/hosting.md": (
+        "measure a session (python -m benchmarks.engine_memory)",
+        "| `{}` |",
+    ),
+}
+"""What is left to do where a page does not say this of an engine."""
+
+
 def _says(page: str, text: str) -> bool:
     return text in (ROOT / page).read_text("utf-8")
-
-
-def _program(row: Row) -> str:
-    return program_of(row, EngineSpec(type=row.name, model="m", args=("-v",)))
 
 
 def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[str]:
     """Return what is left to do for an engine, a sentence a place."""
     keys = known.all_keys if known else ("A_KEY_OF_NOBODY",)
     also = {*row.also} if row else set()
+    spec = EngineSpec(type=name, model="m", args=("-v",))
     places: dict[str, object] = {
         "add a row to ENGINE_TYPES in convoy/model/engine_types.py": known,
         "write its module in runner/engines with a ROW of its name": (
@@ -42,17 +57,10 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
         "let `can_be_limited` of its type agree with `tools` of its row": (
             row and known and known.can_be_limited == bool(row.tools)
         ),
-        "run `make docs` for the list in README.md": _says("README.md", f"`{name}`"),
-        "run `make docs` for the table in docs/engines.md": (
-            _says("docs/engines.md", f"| `{name}` |")
-        ),
-        "say in docs/engines.toml what one has to know of it": _says(
-            "docs/engines.toml", f"[{name}]\n"
-        ),
-        "run `make docs` for docs/config.schema.json": _says(
-            "docs/config.schema.json", f'"{name}"'
-        ),
     }
+    pages = PAGES if name == "shell" else PAGES | OF_PROGRAMS
+    for page, (what, text) in pages.items():
+        places[f"{what}: {page}"] = _says(page, text.format(name))
     if name == "shell":  # it brings its own program
         return [what for what, is_done in places.items() if not is_done]
     places |= {
@@ -63,19 +71,10 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
             row and row.install and row.sample_model
         ),
         "pin its program in tests/engines and list it in install.py": (
-            row and _program(row) in install.PROGRAM_NAMES
+            row and program_of(row, spec) in install.PROGRAM_NAMES
         ),
         "record what it writes when all is well in tests/runner/engines/samples": (
             name in HEARD
-        ),
-        "give it a target in Dockerfile": (
-            _says("Dockerfile", f"FROM runner AS runner-{name}\n")
-        ),
-        "measure its image for the table in deploy/fleet/README.md": (
-            _says("deploy/fleet/README.md", f"| `runner-{name}` |")
-        ),
-        "measure a session (python -m benchmarks.engine_memory) for docs/hosting.md": (
-            _says("docs/hosting.md", f"| `{name}` |")
         ),
         "hand on its keys in workflows/, and copy these to .github/workflows": all(
             _says(f"workflows/{each}", f"{key}: ${{{{ secrets.{key} }}}}\n")

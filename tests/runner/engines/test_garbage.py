@@ -6,10 +6,10 @@ from functools import cache
 from hypothesis import given, settings, strategies as st
 
 from runner.engines import ENGINES
-from runner.engines.engine_events import Said, Text
-from runner.engines.output_reader import LINE_CHARS, OutputReader
+from runner.engines.engine_events import Text
+from runner.engines.output_reader import LINE_CHARS
 from runner.engines.row import Row
-from tests.runner.engines.hearing import SAMPLES, STREAMS, row_of, written
+from tests.runner.engines.hearing import SAMPLES, STREAMS, listened, row_of, written
 from tests.world.cases import looped
 from tests.world.patience import LINEAR, growth
 
@@ -46,21 +46,11 @@ ANY_JSON = st.recursive(
 )
 
 
-def hear(row: Row, *pieces: str, left: str = "") -> list[Said]:
-    said: list[Said] = []
-    hearing = OutputReader(row, said.append)
-    for piece in pieces:
-        hearing.feed("out", piece)
-    hearing.close(left)
-    hearing.report(0)
-    return said
-
-
 @settings(max_examples=200, deadline=None)
 @given(ROWS, STREAM, st.text(max_size=200))
 def test_any_text_is_survived(row: Row, stream: str, text: str) -> None:
     list(row.read("err" if stream == "err" else "out", text))
-    hear(row, text, left=text)
+    listened(row, text, left=text)
 
 
 @settings(max_examples=300, deadline=None)
@@ -74,7 +64,7 @@ def test_a_real_line_with_anything_in_it_is_survived(data: st.DataObject) -> Non
         changed[key] = data.draw(ANY_JSON)
         line = json.dumps(changed)
 
-    hear(row_of(name), line + "\n", left=line)
+    listened(row_of(name), line + "\n", left=line)
 
 
 @settings(max_examples=100, deadline=None)
@@ -85,39 +75,40 @@ def test_output_may_be_cut_anywhere(data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(text)))
 
     row = row_of(sample)
-    assert hear(row, text[:cut], text[cut:]) == hear(row, text)
+    assert listened(row, text[:cut], text[cut:]).said == listened(row, text).said
 
 
 def test_what_is_no_json_is_kept_as_text_and_json_may_be_of_any_depth() -> None:
     for row in ENGINES.values():
-        hear(row, '{"type":' + "[" * 100_000 + "\n")
+        listened(row, '{"type":' + "[" * 100_000 + "\n")
     for name in ("claude-code", "codex", "opencode", "gemini", "copilot"):
-        assert hear(ENGINES[name], "Segmentation fault\n") == [
-            Text(text="Segmentation fault", by="program")
-        ]
+        fault = "Segmentation fault"
+        said = listened(ENGINES[name], f"{fault}\n").said
+        assert said == [Text(text=fault, by="program")]
 
 
-@looped("\\n", "- ", "\\n- ", "BRAT: ", "BRAT: done -")
-def test_text_made_to_be_slow_is_read_in_one_pass(piece: str) -> None:
+RESULT = '{"type":"result","subtype":"success","result":"'
+LOGGED = 'level=ERROR message="stream error" '
+
+
+@looped(
+    *(("claude-code", RESULT, p, 25_000) for p in ("\\n", "- ", "\\n- ", "BRAT: ")),
+    ("claude-code", RESULT, "BRAT: done -", 25_000),
+    *(("opencode", LOGGED, p, 1_000) for p in (LOGGED[12:], "error.error=")),
+)
+def test_text_made_to_be_slow_is_read_in_one_pass(
+    name: str, begun: str, piece: str, size: int
+) -> None:
     def read(pieces: int) -> None:
-        text = piece * pieces
-        line = f'{{"type":"result","subtype":"success","result":"{text}"}}\n'
-        hear(ENGINES["claude-code"], line)
+        end = '"}\n' if begun == RESULT else ""
+        listened(ENGINES[name], f"{begun}{piece * pieces}{end}")
 
-    assert growth(read, 25_000) < LINEAR
+    assert growth(read, size) < LINEAR
 
 
 def test_a_line_without_end_does_not_fill_the_memory() -> None:
-    said = hear(ENGINES["claude-code"], *["x" * (LINE_CHARS // 2)] * 5)
+    said = listened(ENGINES["claude-code"], *["x" * (LINE_CHARS // 2)] * 5).said
 
     assert [len(each.text) for each in said if isinstance(each, Text)] == [
         *(3 * LINE_CHARS // 2, LINE_CHARS)
     ]
-
-
-@looped('message="stream error" ', "error.error=")
-def test_a_log_made_to_be_slow_is_read_in_one_pass(piece: str) -> None:
-    line = f'level=ERROR message="stream error" {piece}'
-    row = ENGINES["opencode"]
-
-    assert growth(lambda pieces: hear(row, line + piece * pieces), 1_000) < LINEAR

@@ -2,19 +2,16 @@
 
 import json
 
-from runner.engines import ENGINES, gemini
+from runner.engines import ENGINES
 from runner.engines.engine_events import Error, Result, Said, ToolUse
-from runner.engines.output_reader import OutputReader, Report
 from runner.engines.row import Row
+from tests.runner.engines.hearing import listened
 from tests.world.cases import looped
 
 
 def ended(*lines: str, name: str = "shell", exit_code: int = 0) -> tuple[object, str]:
-    hearing = OutputReader(ENGINES[name], lambda _: None)
-    for line in lines:
-        hearing.feed("out", f"{line}\n")
-    hearing.close("")
-    report = hearing.report(exit_code)
+    whole = (f"{line}\n" for line in lines)
+    report = listened(ENGINES[name], *whole, code=exit_code).report
     return report.status, report.summary
 
 
@@ -48,13 +45,6 @@ DONE = Result(ok=True)
 TOOL = ToolUse(name="write")
 
 
-def heard(*said: Said, exit_code: int | None) -> Report:
-    row = Row(name="said", argv=lambda _call: ("said",), read=lambda _s, _t: said)
-    hearing = OutputReader(row, lambda _said: None)
-    hearing.feed("out", "one line\n")
-    return hearing.report(exit_code)
-
-
 @looped(
     ((LIMITED, DONE), 0, None),
     ((LIMITED, DONE), None, LIMITED),  # we ended it
@@ -64,43 +54,31 @@ def heard(*said: Said, exit_code: int | None) -> Report:
 def test_an_end_in_success_or_a_tool_that_is_used_again_is_over_it(
     said: tuple[Said, ...], exit_code: int | None, trouble: Error | None
 ) -> None:
-    report = heard(*said, exit_code=exit_code)
+    row = Row(name="said", argv=lambda _call: ("said",), read=lambda _s, _t: said)
+    report = listened(row, "one line\n", code=exit_code).report
 
-    assert (report.status, report.trouble) == (
-        "done" if exit_code == 0 else None,
-        trouble,
-    )
-
-
-def pieced(*lines: dict[str, object]) -> Report:
-    hearing = OutputReader(gemini.ROW, lambda _said: None)
-    for line in (*lines, {"type": "result", "status": "success"}):
-        hearing.feed("out", json.dumps(line) + "\n")
-    hearing.close("")
-    return hearing.report(0)
+    status = "done" if exit_code == 0 else None
+    assert (report.status, report.trouble) == (status, trouble)
 
 
-def piece(text: str) -> dict[str, object]:
-    return {"type": "message", "role": "assistant", "content": text, "delta": True}
-
-
-TOOL_USE: dict[str, object] = {"type": "tool_use", "tool_name": "write_file"}
-
-
-WRITTEN = "noop", "It is there."
+def piece(text: str) -> str:
+    """Return what Gemini writes of a piece of a message; of none, of a tool."""
+    tool = {"type": "tool_use", "tool_name": "write_file"}
+    said = {"type": "message", "role": "assistant", "content": text, "delta": True}
+    return json.dumps(said if text else tool)
 
 
 @looped(
     # it is found wherever it was cut
     (["All is well.\n\nBRAT: blo", "cked. No ", "key."], ("blocked", "No key.")),
     # after a tool a new message begins
-    (["I write.", "", "BRAT: noop. ", "It is there."], WRITTEN),
+    (["I write.", "", "BRAT: noop. ", "It is there."], ("noop", "It is there.")),
     # what is said after it does not hide it
-    (["BRAT: noop. It is there.", "", "Bye."], WRITTEN),
+    (["BRAT: noop. It is there.", "", "Bye."], ("noop", "It is there.")),
 )
 def test_the_last_word_of_a_message_in_pieces(
     pieces: list[str], told: tuple[str, str]
 ) -> None:
-    report = pieced(*(piece(text) if text else TOOL_USE for text in pieces))
+    end = json.dumps({"type": "result", "status": "success"})
 
-    assert (report.status, report.summary) == told
+    assert ended(*map(piece, pieces), end, name="gemini") == told

@@ -1,19 +1,11 @@
 """Each way a session can end, made by a program that writes what the real one wrote."""
 
-from pathlib import Path
-
 import pytest
 from msgspec.structs import replace
 
-from convoy.gate import PathChange
 from convoy.model.records import EngineSpec
-from runner.box.supervisor import Ending
-from runner.session.session_verdict import Seen, conclude
-from runner.workspace.attempt_commits import Work
-from tests.runner.engines.hearing import SAMPLES, heard
+from tests.runner.engines.hearing import SAMPLES
 from tests.runner.job import Forge, Left, git
-from tests.runner.test_prompt import started
-from tests.world.cases import looped
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -38,34 +30,6 @@ def driven(
 
 def judged(left: Left) -> tuple[str, str]:
     return left.result["outcome"], left.result["conclusion"]
-
-
-ONE = PathChange("a", "000000", "100644")
-COMMITTED, LEFTOVER = Work("c" * 40, (ONE,)), Work("c" * 40, (ONE,), leftover=True)
-
-
-@looped(
-    ("claude-ok", 0, COMMITTED, "exited", "success"),
-    ("claude-ok", 0, LEFTOVER, "uncommitted", "success"),
-    ("claude-ok", 0, Work(), "nothing", "failure"),
-    ("claude-sigterm", 0, LEFTOVER, "uncommitted", "failure"),
-    ("claude-ok", 7, LEFTOVER, "crashed", "failure"),
-    ("claude-budget", 1, LEFTOVER, "budget", "failure"),
-    ("claude-turns", 1, LEFTOVER, "budget", "failure"),
-    ("claude-b429", 1, LEFTOVER, "rate_limited", "failure"),
-    ("claude-b500", 1, LEFTOVER, "vendor_down", "failure"),
-    ("claude-b401", 1, LEFTOVER, "credentials", "failure"),
-    ("claude-sigint", 0, LEFTOVER, "failed", "failure"),
-    ("aider-401", 0, LEFTOVER, "credentials", "failure"),
-)
-def test_a_session_ends_as(
-    sample: str, exit_code: int, work: Work, outcome: str, conclusion: str
-) -> None:
-    report = heard(sample, exit_code=exit_code).report
-    ending, task = Ending(exit_code=exit_code), started("Do it.")
-    found = conclude(Seen(task, ending, report, work))
-
-    assert (found.outcome, found.conclusion) == (outcome, conclusion)
 
 
 def test_an_engine_that_says_nothing_is_hung(forge: Forge) -> None:
@@ -98,10 +62,14 @@ def test_the_prompt_is_the_programs_input_and_no_key_is_its_own(forge: Forge) ->
     left = driven(forge, script)
 
     clone = forge.unpacked(left)
-    shown = {name: _work(clone, name) for name in ("prompt.txt", "env.txt")}
+    shown = {
+        name: git("show", f"work:{name}", cwd=clone)
+        for name in ("prompt.txt", "env.txt")
+    }
     assert "Greet the world" in shown["prompt.txt"]
     assert "ANTHROPIC_API_KEY=brat-" in shown["env.txt"]
     assert "ANTHROPIC_BASE_URL=http://127.0.0.1:" in shown["env.txt"]
+    assert "DISABLE_AUTOUPDATER=1" in shown["env.txt"], "what its row sets"
     assert "OPENAI_API_KEY" not in shown["env.txt"]
     assert KEY not in shown["env.txt"]
 
@@ -110,7 +78,3 @@ def test_a_link_in_place_of_what_it_used_is_not_read(forge: Forge) -> None:
     script = f"{WORK}; ln -s /etc/passwd $HOME/analytics.jsonl; {said('aider-ok')}"
 
     assert judged(driven(forge, script, "aider")) == ("uncommitted", "success")
-
-
-def _work(clone: Path, name: str) -> str:
-    return git("show", f"work:{name}", cwd=clone)

@@ -33,37 +33,31 @@ def call(row: Row, **given: object) -> Call:
     return Call(row, spec, Path("/p/prompt.md"), Path("/p/home"), endpoint=endpoint)
 
 
-def keyed(row: Row, one: Call, **offered: str) -> Call:
-    return one.with_key(offered)
-
-
 def told(row: Row, one: Call) -> dict[str, str]:
     """Return all that reaches the engine but its arguments."""
     return {**one.reached_by(), **row.sets(one), **row.files(one)}
 
 
 @each_row
-def test_the_model_and_what_is_configured_are_arguments(row: Row) -> None:
-    argv = row.argv(call(row))
-
-    assert "--extra" in argv
-    everything = " ".join([*argv, *told(row, call(row)).values()])
-    assert MODELS[row.name].rpartition("/")[2] in everything
-
-
-@each_row
-def test_a_key_is_in_no_argument(row: Row) -> None:
+def test_the_model_and_what_is_configured_are_arguments_and_a_key_is_not(
+    row: Row,
+) -> None:
     vendor = call(row).vendor
-    one = keyed(row, call(row), **{vendor.key: SECRET})
+    one = call(row).with_key({vendor.key: SECRET})
 
-    assert not any(SECRET in word for word in row.argv(one))
+    argv = row.argv(one)
+    assert "--extra" in argv
+    everything = " ".join([*argv, *told(row, one).values()])
+    assert MODELS[row.name].rpartition("/")[2] in everything
+    assert not any(SECRET in word for word in argv)
     assert SECRET in one.reached_by()[vendor.key]
 
 
 @each_row
 def test_the_configured_variable_is_the_only_one_that_counts(row: Row) -> None:
     vendor = call(row).vendor
-    one = keyed(row, call(row, secret="TEAM_KEY"), TEAM_KEY=SECRET, **{vendor.key: "x"})
+    offered = {"TEAM_KEY": SECRET, vendor.key: "x"}
+    one = call(row, secret="TEAM_KEY").with_key(offered)
 
     assert one.reached_by()[vendor.key] == SECRET
     assert "TEAM_KEY" not in told(row, one)
@@ -71,23 +65,17 @@ def test_the_configured_variable_is_the_only_one_that_counts(row: Row) -> None:
 
 @each_row
 def test_a_stand_in_for_the_vendor_is_told_and_needs_no_key(row: Row) -> None:
-    one = keyed(row, call(row))
+    one, alone = call(row).with_key({}), call(row, endpoint=False).with_key({})
     vendor = one.vendor
 
     everything = " ".join([*row.argv(one), *told(row, one).values()])
     assert URL + vendor.path in everything
     assert one.server == URL + vendor.path
     assert one.missing_key() == ""
-
-
-@each_row
-def test_a_missing_key_is_said_by_the_variables_name(row: Row) -> None:
-    alone = call(row, endpoint=False)
-    usual = keyed(row, alone)
+    # Without one a missing key is said by the variable's name.
     assert URL not in " ".join([*row.argv(alone), *told(row, alone).values()])
-    named = keyed(row, call(row, endpoint=False, secret="TEAM_KEY"))
-
-    assert f"in the variable {usual.vendor.key}" in usual.missing_key()
+    assert f"in the variable {alone.vendor.key}" in alone.missing_key()
+    named = call(row, endpoint=False, secret="TEAM_KEY").with_key({})
     assert "in the variable TEAM_KEY, which is not set" in named.missing_key()
 
 
@@ -97,7 +85,7 @@ def test_a_subscriptions_token_keeps_its_own_name() -> None:
 
     for secret in (None, token):
         one = call(row, endpoint=False, secret=secret)
-        assert keyed(row, one, **{token: SECRET}).reached_by() == {token: SECRET}
+        assert one.with_key({token: SECRET}).reached_by() == {token: SECRET}
 
 
 @looped(
@@ -177,11 +165,3 @@ def test_an_engine_that_must_have_a_model_says_so() -> None:
     for name in ("continue", "copilot"):
         with pytest.raises(ValueError, match=r"needs (a model|one).*openai/gpt-5"):
             ENGINES[name].argv(call(ENGINES[name], model=None))
-
-
-def test_an_engine_with_no_vendor_gets_its_secret_under_its_name() -> None:
-    row, spec = ENGINES["shell"], EngineSpec(type="shell", secret="TEAM_KEY")
-    one = Call(row, spec, Path("/p"), Path("/h"))
-
-    assert keyed(row, one, TEAM_KEY=SECRET).reached_by() == {"TEAM_KEY": SECRET}
-    assert "TEAM_KEY" in one.missing_key()

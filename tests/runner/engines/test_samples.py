@@ -120,10 +120,8 @@ def test_usage_that_stands_in_a_file_is_counted() -> None:
         '{"event": "message_send", "properties": {"main_model": "gpt-5", '
         '"prompt_tokens": 700, "completion_tokens": 40, "cost": 0.25}}\n'
     )
-    cn = (
-        '{"sessionId": "brat", "usage": {"totalCost": 0.5, "promptTokens": 9,'
-        ' "completionTokens": 4}}'
-    )
+    used = '"usage": {"totalCost": 0.5, "promptTokens": 9, "completionTokens": 4}'
+    cn = f'{{"sessionId": "brat", {used}}}'
 
     assert heard("copilot-ok", copilot).tokens == (2000, 100)
     assert heard("aider-ok", aider).tokens == (700, 40)

@@ -3,6 +3,8 @@
 Each is one that a vendor's API takes.
 """
 
+from copy import deepcopy
+from functools import reduce
 from typing import Any, Final
 
 from runner.proxy.proxy_protocol import Dialect
@@ -42,144 +44,83 @@ PATHS: Final[dict[Dialect, str]] = {
 }
 
 
-def _said(*blocks: dict[str, Any], role: str = "user") -> dict[str, Any]:
-    return {"messages": [{"role": role, "content": list(blocks)}]}
+_IN_A_MESSAGE: Final = "messages[].content[]"
+_IMAGE: Final = f"; {_IN_A_MESSAGE}.type=image"
+_DOCUMENT: Final = f"; {_IN_A_MESSAGE}.type=document"
+_RESULT: Final = (
+    f"; {_IN_A_MESSAGE}.type=tool_result; {_IN_A_MESSAGE}.content[].type=image"
+)
+_FILE: Final = f"; {_IN_A_MESSAGE}.type=file"
+_PICTURE: Final = f"; {_IN_A_MESSAGE}.type=image_url"
+_INPUT: Final = "; input[].role=user; input[].content[].type="
 
-
-def _input(*items: dict[str, Any]) -> dict[str, Any]:
-    return {"input": list(items)}
-
-
-def _parts(*parts: dict[str, Any]) -> dict[str, Any]:
-    return {"contents": [{"role": "user", "parts": list(parts)}]}
-
-
-def _image(**source: str) -> dict[str, Any]:
-    return {"type": "image", "source": source}
-
-
-_RESULT: Final = {"type": "tool_result", "tool_use_id": "a"}
-
-ATTACKS: Final[dict[Dialect, dict[str, dict[str, Any]]]] = {
-    "anthropic": {
-        "mcp_servers": {"mcp_servers": [{"type": "url", "url": URL, "name": "a"}]},
-        "web_fetch": {"tools": [{"type": "web_fetch_20250910", "name": "web_fetch"}]},
-        "web_search": {"tools": [{"type": "web_search_20250305", "name": "a"}]},
-        "code_execution": {"tools": [{"type": "code_execution_20250825", "name": "a"}]},
-        "mcp_toolset": {"tools": [{"type": "mcp_toolset", "mcp_server_name": "a"}]},
-        "allowed_callers": {
-            "tools": [
-                {
-                    "name": "a",
-                    "input_schema": {},
-                    "allowed_callers": ["code_execution_20250825"],
-                }
-            ]
-        },
-        "url image": _said(_image(type="url", url=URL)),
-        "file image": _said(_image(type="file", file_id="file_1")),
-        "url document": _said(
-            {"type": "document", "source": {"type": "url", "url": URL}}
-        ),
-        "url image in a result": _said(
-            {**_RESULT, "content": [_image(type="url", url=URL)]}
-        ),
-        "container_upload": _said({"type": "container_upload", "file_id": "file_1"}),
-        "server_tool_use": _said(
-            {"type": "server_tool_use", "id": "a", "name": "web_fetch", "input": {}},
-            role="assistant",
-        ),
-        "container": {"container": "container_1"},
-        "skills": {"container": {"skills": [{"type": "custom", "skill_id": "a"}]}},
-        "fast": {"speed": "fast"},
-        "another model": {"model": "dearest-1"},
-        "fallback model": {"fallbacks": [{"model": "dearest-1"}]},
-        "priority": {"service_tier": "priority"},
-        "unknown": {"made_up": 1},
-        "unknown in a message": {"messages": [{**_USER, "made_up": 1}]},
-    },
-    "chat": {
-        "url image": _said({"type": "image_url", "image_url": {"url": URL}}),
-        "file": _said({"type": "file", "file": {"file_id": "file_1"}}),
-        "web_search_options": {"web_search_options": {}},
-        "mcp": {"tools": [{"type": "mcp", "server_label": "a", "server_url": URL}]},
-        "store": {"store": True},
-        "another model": {"model": "dearest-1"},
-        "priority": {"service_tier": "priority"},
-        "many answers": {"n": 100},
-        "audio": {"audio": {"voice": "a", "format": "wav"}},
-        "audio of another": {
-            "messages": [{"role": "assistant", "audio": {"id": "audio_1"}}]
-        },
-        "unknown": {"made_up": 1},
-    },
-    "responses": {
-        "background": {"background": True},
-        "store": {"store": True},
-        "web_search": {"tools": [{"type": "web_search"}]},
-        "web_search_preview": {"tools": [{"type": "web_search_preview"}]},
-        "mcp": {"tools": [{"type": "mcp", "server_label": "a", "server_url": URL}]},
-        "file_search": {"tools": [{"type": "file_search", "vector_store_ids": ["a"]}]},
-        "code_interpreter": {
-            "tools": [{"type": "code_interpreter", "container": {"type": "auto"}}]
-        },
-        "image_generation": {"tools": [{"type": "image_generation"}]},
-        "within a namespace": {
-            "tools": [{"type": "namespace", "name": "a", "tools": [{"type": "mcp"}]}]
-        },
-        "within the input": _input(
-            {"type": "additional_tools", "tools": [{"type": "web_search"}]}
-        ),
-        "url image": _input(
-            {"role": "user", "content": [{"type": "input_image", "image_url": URL}]}
-        ),
-        "file of another": _input(
-            {"role": "user", "content": [{"type": "input_file", "file_id": "file_1"}]}
-        ),
-        "url file": _input(
-            {"role": "user", "content": [{"type": "input_file", "file_url": URL}]}
-        ),
-        "answer of another": {"previous_response_id": "resp_1"},
-        "conversation": {"conversation": "conv_1"},
-        "prompt of the account": {"prompt": {"id": "pmpt_1"}},
-        "item of another": _input({"type": "item_reference", "id": "msg_1"}),
-        "search results": {"include": ["file_search_call.results"]},
-        "another model": {"model": "dearest-1"},
-        "priority": {"service_tier": "priority"},
-        "unknown": {"made_up": 1},
-    },
-    "gemini": {
-        "google_search": {"tools": [{"googleSearch": {}}]},
-        "google_search, as protobuf has it": {"tools": [{"google_search": {}}]},
-        "url_context": {"tools": [{"urlContext": {}}]},
-        "code_execution": {"tools": [{"codeExecution": {}}]},
-        "file_search": {"tools": [{"fileSearch": {"fileSearchStoreNames": ["a"]}}]},
-        "mcp": {"tools": [{"mcpServers": [{"name": "a"}]}]},
-        "file by address": _parts({"fileData": {"fileUri": URL}}),
-        "file by address, as protobuf has it": _parts({"file_data": {"file_uri": URL}}),
-        "file in a result": _parts(
-            {
-                "functionResponse": {
-                    "name": "a",
-                    "response": {},
-                    "parts": [{"fileData": {"fileUri": URL}}],
-                }
-            }
-        ),
-        "cached content": {"cachedContent": "cachedContents/1"},
-        "another model": {"model": "models/dearest-1"},
-        "many answers": {"generationConfig": {"candidateCount": 8}},
-        "unknown": {"madeUp": 1},
-    },
+ATTACKS: Final[dict[Dialect, tuple[str, ...]]] = {
+    "anthropic": (
+        *("mcp_servers", "container", "speed", "fallbacks", "service_tier=priority"),
+        *("made_up", "messages[].made_up", "model=dearest-1"),
+        *("tools[].type=web_fetch_20250910", "tools[].type=web_search_20250305"),
+        *("tools[].type=code_execution_20250825", "tools[].type=mcp_toolset"),
+        "tools[].allowed_callers[]=code_execution_20250825",
+        f"{_IN_A_MESSAGE}.source.type=url{_IMAGE}",
+        f"{_IN_A_MESSAGE}.source.type=file{_IMAGE}",
+        f"{_IN_A_MESSAGE}.source.type=url{_DOCUMENT}",
+        f"{_IN_A_MESSAGE}.content[].source.type=url{_RESULT}",
+        f"{_IN_A_MESSAGE}.type=container_upload",
+        f"{_IN_A_MESSAGE}.type=server_tool_use; messages[].role=assistant",
+    ),
+    "chat": (
+        *("web_search_options", "store=true", "service_tier=priority", "n=100"),
+        *("audio", "messages[].audio", "tools[].type=mcp", "made_up"),
+        *("model=dearest-1", f"{_IN_A_MESSAGE}.file.file_id{_FILE}"),
+        f"{_IN_A_MESSAGE}.image_url.url={URL}{_PICTURE}",
+    ),
+    "responses": (
+        *("background=true", "store=true", "conversation", "prompt", "made_up"),
+        *("service_tier=priority", "previous_response_id=resp_1", "model=dearest-1"),
+        *("tools[].type=web_search", "tools[].type=web_search_preview"),
+        *("tools[].type=mcp", "tools[].type=file_search"),
+        *("tools[].type=code_interpreter", "tools[].type=image_generation"),
+        "tools[].tools[].type=mcp; tools[].type=namespace",
+        "input[].tools[].type=web_search; input[].type=additional_tools",
+        *("input[].type=item_reference", "include[]=file_search_call.results"),
+        f"input[].content[].image_url={URL}{_INPUT}input_image",
+        f"input[].content[].file_id{_INPUT}input_file",
+        f"input[].content[].file_url{_INPUT}input_file",
+    ),
+    "gemini": (
+        *("tools[].googleSearch", "tools[].google_search", "tools[].urlContext"),
+        *("tools[].codeExecution", "tools[].fileSearch", "tools[].mcpServers"),
+        *("contents[].parts[].fileData", "contents[].parts[].file_data"),
+        "contents[].parts[].functionResponse.parts[].fileData",
+        *("cachedContent", "model", "generationConfig.candidateCount=8", "madeUp"),
+    ),
 }
-"""What is added to the smallest call, by dialect and name."""
+"""What is added to the smallest call: a field, as the refusal names it, and after `;`
+what must stand beside it."""
 ATTACKS["bedrock"] = ATTACKS["vertex"] = ATTACKS["anthropic"]
 ATTACKS["gemini-vertex"] = ATTACKS["gemini"]
-ATTACKS["code-assist"] = {
-    **{
-        name: {"request": {**_GEMINI, **attack}}
-        for name, attack in ATTACKS["gemini"].items()
-    },
-    "another model outside": {"model": "dearest-1"},
-    "paid with credits": {"enabled_credit_types": ["GOOGLE_ONE_AI"]},
-}
+ATTACKS["code-assist"] = (
+    *(f"request.{each}" for each in ATTACKS["gemini"]),
+    *("model=dearest-1", "enabled_credit_types"),
+)
+
+
+def attacked(dialect: Dialect, attack: str) -> dict[str, Any]:
+    """Return the smallest call with an attack in it."""
+    body = deepcopy(BODIES[dialect])
+    for each in attack.split("; "):
+        path, _, value = each.partition("=")
+        *steps, last = path.split(".")
+        at = reduce(_within, steps, body)
+        worth: object = int(value) if value.isdigit() else value == "true" or value
+        at[last.removesuffix("[]")] = [worth] if last.endswith("[]") else worth
+    return body
+
+
+def _within(node: dict[str, Any], step: str) -> dict[str, Any]:
+    """Return the object at a step, which is made where there is none."""
+    name, is_list = step.removesuffix("[]"), step.endswith("[]")
+    if not isinstance(node.get(name), list if is_list else dict):
+        node[name] = [{}] if is_list else {}
+    found: dict[str, Any] = node[name][0] if is_list else node[name]
+    return found

@@ -2,16 +2,17 @@
 
 import json
 import os
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from convoy.events.session_events import TaskStarted
 from runner.box.agent_box import cannot_close
-from tests.runner.job import Forge, Left, git
-from tests.runner.proxy.test_session import FORBIDDING, run as run_claude
+from tests.attacks.environments import PREFIXES
+from tests.runner.job import Forge, git
+from tests.runner.proxy.test_session import run as run_claude
 from tests.runner.proxy.world import Server, server
 
 pytestmark = pytest.mark.skipif(
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 TRIES = """
-import ctypes, json, os, socket, sys, urllib.request
+import json, socket, sys, urllib.request
 port, hidden = int(sys.argv[1]), int(sys.argv[2])
 found = {}
 def tried(name, attempt):
@@ -27,25 +28,13 @@ def tried(name, attempt):
         found[name] = attempt() or "reached"
     except OSError as error:
         found[name] = type(error).__name__ + " " + str(getattr(error, "code", ""))
-def connected(family, where):
-    with socket.socket(family) as line:
-        line.settimeout(300)
-        line.connect(where)
-def sent():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
-        line.sendto(b"x", ("192.0.2.1", 53))
-def entered():
-    with open(f"/proc/{os.getppid()}/ns/net") as theirs:
-        if ctypes.CDLL(None).setns(theirs.fileno(), 0):
-            raise PermissionError
+def connected(where):
+    socket.create_connection(where, 300).close()
 def asked(url):
     return urllib.request.urlopen(url, timeout=300).read().decode()
 tried("service", lambda: asked(f"http://127.0.0.1:{port}/"))
-tried("loopback", lambda: connected(socket.AF_INET, ("127.0.0.1", hidden)))
-tried("outside", lambda: connected(socket.AF_INET, ("192.0.2.1", 443)))
-tried("datagram", sent)
-tried("abstract", lambda: connected(socket.AF_UNIX, "\\0brat-" + str(hidden)))
-tried("entered", entered)
+tried("loopback", lambda: connected(("127.0.0.1", hidden)))
+tried("outside", lambda: connected(("192.0.2.1", 443)))
 tried("proxied", lambda: asked("http://evil.example/"))
 open("found.json", "w").write(json.dumps(found))
 """
@@ -53,38 +42,29 @@ open("found.json", "w").write(json.dumps(found))
 
 @pytest.fixture
 def servers() -> Iterator[tuple[Server, Server]]:
-    """Serve twice on this machine's loopback, and once by a name without a file."""
-    with server() as one, server() as other, socket.socket(socket.AF_UNIX) as third:
-        third.bind(f"\0brat-{other.port}")
-        third.listen()
+    with server() as one, server() as other:
         yield one, other
 
 
-def attempt(forge: Forge, servers: tuple[Server, Server], **env: str) -> Left:
-    one, other = servers
-    argv = (sys.executable, "-I", "-c", TRIES, str(one.port), str(other.port))
-    started = forge.started(*argv, egress=(f"127.0.0.1:{one.port}", "pypi.org"))
-    return forge.run(started, **env)
-
-
-def found(forge: Forge, left: Left) -> dict[str, str]:
-    clone = forge.unpacked(left)
-    shown: dict[str, str] = json.loads(git("show", "work:found.json", cwd=clone))
-    return shown
+def attempt(
+    forge: Forge, servers: tuple[Server, Server], *hosts: str, box: str = "on"
+) -> TaskStarted:
+    """Return a task that tries both servers, with the first one listed."""
+    ports = [each.port for each in servers]
+    argv = (sys.executable, "-I", "-c", TRIES, *map(str, ports))
+    return forge.started(*argv, egress=(f"127.0.0.1:{ports[0]}", *hosts), box=box)
 
 
 def test_only_what_is_listed_can_be_reached(
     forge: Forge, servers: tuple[Server, Server]
 ) -> None:
-    left = attempt(forge, servers)
+    left = forge.run(attempt(forge, servers, "pypi.org"))
 
-    assert found(forge, left) == {
+    clone = forge.unpacked(left)
+    assert json.loads(git("show", "work:found.json", cwd=clone)) == {
         "service": "hi",
         "loopback": "ConnectionRefusedError ",
         "outside": "OSError ",
-        "datagram": "OSError ",
-        "abstract": "ConnectionRefusedError ",
-        "entered": "PermissionError ",
         "proxied": "HTTPError 403",
     }
     assert left.told == [
@@ -99,15 +79,13 @@ def test_only_what_is_listed_can_be_reached(
 def test_where_the_machine_closes_no_network_it_is_said(
     forge: Forge, servers: tuple[Server, Server]
 ) -> None:
-    one, other = servers
-    argv = (sys.executable, "-I", "-c", TRIES, str(one.port), str(other.port))
-    started = forge.started(*argv, egress=(f"127.0.0.1:{one.port}",), box="off")
+    started = attempt(forge, servers, box="off")
     page = forge.root / "page.md"
     env = forge.environment(forge.hand_off(started), GITHUB_STEP_SUMMARY=str(page))
-    left = forge.run_on(["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh"], env)
+    left = forge.run_on(PREFIXES["no namespaces"], env)
 
     assert left.status == 0, left.err
-    shown = found(forge, left)
+    shown = json.loads(git("show", "work:found.json", cwd=forge.unpacked(left)))
     assert (shown["service"], shown["loopback"]) == ("hi", "reached")
     assert shown["proxied"] == "HTTPError 403"
     why = os.strerror(28)
@@ -115,12 +93,6 @@ def test_where_the_machine_closes_no_network_it_is_said(
     assert {"type": "network", "closed": False, "why": why} in left.told
     assert "brat could not isolate the agent's network here" in page.read_text()
     assert why in page.read_text()
-
-
-def run_on(forge: Forge, machine: tuple[str, ...], *program: str) -> Left:
-    """Run a session with a closed network on a machine that refuses some walls."""
-    started = forge.started(*program, egress=())
-    return forge.run_on(machine, forge.environment(forge.hand_off(started)))
 
 
 @pytest.mark.needs("unshare")
@@ -133,7 +105,8 @@ def test_where_namespaces_are_refused_other_walls_stand(
     secret = forge.root / "secret"
     secret.write_text("a key")
     command = f"echo x > began; cat {secret} > stolen; ls {forge.root} >> stolen; true"
-    left = run_on(forge, machine, "sh", "-c", command)
+    started = forge.started("sh", "-c", command, egress=())
+    left = forge.run_on(machine, forge.environment(forge.hand_off(started)))
 
     assert left.result["outcome"] == "uncommitted", left.result["why"]
     walls = left.result["walls"]

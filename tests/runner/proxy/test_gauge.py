@@ -7,7 +7,7 @@ from runner.proxy.proxy_protocol import Usage
 from runner.proxy.usage_reader import UsageMeter, UsageReader, most_of
 from tests.world.cases import looped
 from tests.world.vendor import amazon_frames
-from tests.world.vendor.conversation import Asked, Say
+from tests.world.vendor.conversation import Say
 from tests.world.vendor.vendor_server import (
     ANTHROPIC,
     CHAT,
@@ -18,11 +18,6 @@ from tests.world.vendor.vendor_server import (
 )
 
 TURN = Say("Hello there, world. " * 20)
-
-
-def asked(speaker: Dialect, *, stream: bool) -> Asked:
-    said = {"model": "m", "stream": stream, "messages": [], "input": [], "request": {}}
-    return speaker.read(said)
 
 
 def gauged(text: bytes, *, streams: bool, size: int) -> Usage:
@@ -39,28 +34,26 @@ def read_by(kind: str, text: bytes, size: int) -> Usage:
 @looped(1, 7, 100_000)
 @looped(ANTHROPIC, CHAT, RESPONSES, GEMINI, CODE_ASSIST)
 def test_streams_and_whole_answers_say_the_same(speaker: Dialect, size: int) -> None:
-    whole = json.dumps(speaker.whole(asked(speaker, stream=False), TURN)).encode()
-    frames = speaker.frames(asked(speaker, stream=True), TURN)
-    stream = b"".join((*frames.head, *frames.body, *frames.tail))
+    said = {"model": "m", "stream": True, "messages": [], "input": [], "request": {}}
+    whole = speaker.whole(speaker.read(said | {"stream": False}), TURN)
+    parts = speaker.frames(speaker.read(said), TURN)
+    frames = (*parts.head, *parts.body, *parts.tail)
 
-    found = gauged(whole, streams=False, size=size)
+    found = gauged(json.dumps(whole).encode(), streams=False, size=size)
+    streamed = [gauged(b"".join(frames), streams=True, size=size)]
+    if speaker is ANTHROPIC:
+        framed = b"".join(map(amazon_frames.framed, frames))
+        streamed.append(read_by(amazon_frames.TYPE, framed, size))
 
     guessed = gauged(b"", streams=False, size=1)
     assert found.input_tokens not in (0, guessed.input_tokens)
     assert found.output_tokens > 0
-    framed = map(amazon_frames.framed, (*frames.head, *frames.body, *frames.tail))
-    for streamed in (
-        gauged(stream, streams=True, size=size),
-        *(
-            (read_by(amazon_frames.TYPE, b"".join(framed), size),)
-            if speaker is ANTHROPIC
-            else ()
-        ),
-    ):
-        assert (streamed.input_tokens, streamed.output_tokens) == (
-            found.input_tokens,
-            found.output_tokens,
-        )
+    for each in streamed:
+        assert each.input_tokens == found.input_tokens
+        assert each.output_tokens == found.output_tokens
+
+
+CACHED = {"cached_tokens": 8}
 
 
 @looped(
@@ -74,19 +67,11 @@ def test_streams_and_whole_answers_say_the_same(speaker: Dialect, size: int) -> 
         *(12, 11, 3),
     ),
     (
-        {
-            "prompt_tokens": 20,
-            "completion_tokens": 3,
-            "prompt_tokens_details": {"cached_tokens": 8},
-        },
+        {"prompt_tokens": 20, "completion_tokens": 3, "prompt_tokens_details": CACHED},
         *(12, 8, 3),
     ),
     (
-        {
-            "input_tokens": 20,
-            "output_tokens": 3,
-            "input_tokens_details": {"cached_tokens": 8},
-        },
+        {"input_tokens": 20, "output_tokens": 3, "input_tokens_details": CACHED},
         *(12, 8, 3),
     ),
     ({"input_tokens": -5, "output_tokens": 3}, 0, 0, 3),
@@ -101,13 +86,10 @@ def test_cached_tokens_are_counted_by_themselves(
 
 
 def test_gemini_counts_its_cache_and_its_thoughts_in() -> None:
-    usage = {
-        "promptTokenCount": 20,
-        "cachedContentTokenCount": 8,
-        "candidatesTokenCount": 3,
-        "thoughtsTokenCount": 4,
-    }
-    text = json.dumps([{"usageMetadata": usage, "modelVersion": "m"}]).encode()
+    text = (
+        b'[{"modelVersion":"m","usageMetadata":{"promptTokenCount":20,'
+        b'"cachedContentTokenCount":8,"candidatesTokenCount":3,"thoughtsTokenCount":4}}]'
+    )
 
     assert gauged(text, streams=False, size=10) == Usage(
         model="m", input_tokens=12, cached_tokens=8, output_tokens=7

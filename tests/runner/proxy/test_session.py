@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from convoy.model.records import EngineSpec, Limits
+from tests.attacks.environments import PREFIXES
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
-from tests.runner.thief import baited
 from tests.world.staying import until
 from tests.world.vendor.script import Case, Script
 from tests.world.vendor.scripted import scripted
@@ -24,30 +24,12 @@ def run(forge: Forge, text: str, limits: Limits | None = None, **env: str) -> Le
     return forge.run(started, PATH=path, **{"ANTHROPIC_API_KEY": KEY, **env})
 
 
-FORBIDDING = """
-for each in user net; do echo 0 > /proc/sys/user/max_${each}_namespaces; done
-exec "$@"
-"""
-
-
 def run_unboxed(forge: Forge, text: str) -> Left:
-    """Run it where the machine lets nobody make namespaces."""
     spec = EngineSpec(type="claude-code", timeout_s=600)
     log = forge.hand_off(forge.started(engine=spec, box="off"))
-    env = forge.environment(
-        log, PATH=forge.program(text, "claude"), ANTHROPIC_API_KEY=KEY
-    )
-    return forge.run_on(["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh"], env)
-
-
-@pytest.mark.parametrize("secret", ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"])
-def test_the_agent_finds_no_key(forge: Forge, secret: str) -> None:
-    thief, bait = baited(forge, (KEY,))
-    program = f"#!{sys.executable} -I\n{thief}"
-    left = run(forge, program, None, **{"ANTHROPIC_API_KEY": "", secret: KEY})
-
-    found = git("show", "work:found.txt", cwd=forge.unpacked(left))
-    assert found == bait, left.said
+    path = forge.program(text, "claude")
+    env = forge.environment(log, PATH=path, ANTHROPIC_API_KEY=KEY)
+    return forge.run_on(PREFIXES["no namespaces"], env)
 
 
 FINDING = """\

@@ -1,9 +1,11 @@
 """A vendor that keeps what it was asked, and the real proxy in front of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
+from io import BytesIO
 
 from aiohttp import ClientSession, web
 from msgspec.structs import replace
@@ -14,6 +16,7 @@ from runner.engines.engine_events import Said
 from runner.engines.row import Call, Key
 from runner.proxy.proxy_protocol import Dialect, Model, ProxyOrder
 from runner.session.proxy_client import ProxyClient
+from tests.runner.proxy.attacks import PATHS
 from tests.world.given_secrets import given
 
 KEY = given("made-up-key-0123456789")
@@ -31,21 +34,15 @@ class Vendor:
     """One is taken before each piece."""
     breaks: bool = False
     """Whether the connection is cut after the last piece."""
-    busy: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once it was asked eight times."""
-    called: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once it was asked."""
     asked: list[web.BaseRequest] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     url: str = ""
+    """Set while it is served."""
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.path.startswith("/feed/"):  # the port was another test's before
             return web.Response(status=404)
         self.asked.append(request)
-        if len(self.asked) == 8:
-            self.busy.set()
-        self.called.set()
         self.bodies.append(await request.read())
         response = web.StreamResponse(
             status=self.status,
@@ -62,6 +59,9 @@ class Vendor:
 
 @asynccontextmanager
 async def serving(vendor: Vendor) -> AsyncIterator[Vendor]:
+    if vendor.url:
+        yield vendor
+        return
     server = web.Server(vendor.handle, access_log=None)
     listening = await asyncio.get_running_loop().create_server(server, "127.0.0.1", 0)
     host, port = listening.sockets[0].getsockname()
@@ -69,55 +69,79 @@ async def serving(vendor: Vendor) -> AsyncIterator[Vendor]:
     try:
         yield vendor
     finally:
+        vendor.url = ""
         listening.close()
         await server.shutdown(0.1)
 
 
-@contextmanager
-def proxy(
-    upstream: str,
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    text: str
+    headers: Mapping[str, str]
+
+    @property
+    def why(self) -> str:
+        """What an error says; empty where there is none."""
+        said: str = json.loads(self.text).get("error", {}).get("message", "")
+        return said
+
+
+@dataclass(frozen=True)
+class Way:
+    """The real proxy in front of a vendor, and who asks it."""
+
+    dialect: Dialect
+    vendor: Vendor
+    gateway: ProxyClient
+    url: str
+    session: ClientSession
+    told: list[Said]
+    """What the proxy says of what it is asked."""
+
+    async def post(
+        self, body: object = None, path: str = "", headers: Mapping[str, str] = {}
+    ) -> Answer:
+        """Ask with the session's token, unless headers are given: bytes as they are."""
+        where = self.url + (path or PATHS[self.dialect])
+        raw = BytesIO(body) if isinstance(body, bytes) else body
+        held = (
+            {"json": body} if body is None or isinstance(body, dict) else {"data": raw}
+        )
+        shown = headers or {"x-api-key": TOKEN}
+        async with self.session.post(where, headers=shown, **held) as got:
+            return Answer(got.status, await got.text(), got.headers)
+
+
+@asynccontextmanager
+async def proxied(
     dialect: Dialect = "anthropic",
+    vendor: Vendor | None = None,
     *,
-    bearer: bool = False,
-    changes: Mapping[str, object] = {},
     limits: Limits | None = None,
     price: Price | None = None,
-    models: tuple[str, ...] = (),
-    allow: tuple[str, ...] = (),
-    **offered: str,
-) -> Iterator[tuple[ProxyClient, str]]:
-    """Start the proxy as the witness does; give it and its address.
+    offered: Mapping[str, str] = {},
+    **changes: object,
+) -> AsyncIterator[Way]:
+    """Serve a vendor, and start the proxy before it as the witness does.
 
     `offered` is the job's environment; `changes` are those to the model.
     """
-    model = Model(
-        dialect=dialect,
-        upstream=upstream,
-        key=KEY,
-        bearer=bearer,
-        token=TOKEN,
-        models=models,
-        allow=allow,
-    )
-    model = replace(model, **changes)
-    order = ProxyOrder(model=model, limits=limits or Limits(), price=price)
-    gateway = ProxyClient(order, offered, is_boxed=False)
-    gateway.serve()
-    row, spec = ENGINES["claude-code"], EngineSpec(type="claude-code")
-    try:
-        call = Call(row, spec, key=Key("ANTHROPIC_API_KEY", KEY))
-        yield gateway, gateway.pointed(call).endpoint
-    finally:
-        gateway.close()
+    served = vendor or Vendor()
+    async with serving(served), ClientSession() as session:
+        model = Model(dialect=dialect, upstream=served.url, key=KEY, token=TOKEN)
+        model = replace(model, **changes)
+        order = ProxyOrder(model=model, limits=limits or Limits(), price=price)
+        with closing(ProxyClient(order, offered, is_boxed=False)) as gateway:
+            gateway.serve()
+            told = heard(gateway)
+            row, spec = ENGINES["claude-code"], EngineSpec(type="claude-code")
+            call = Call(row, spec, key=Key("ANTHROPIC_API_KEY", KEY))
+            url = gateway.pointed(call).endpoint
+            yield Way(dialect, served, gateway, url, session, told)
 
 
 def heard(gateway: ProxyClient) -> list[Said]:
     said: list[Said] = []
     gateway.note = said.append
     return said
-
-
-@asynccontextmanager
-async def client() -> AsyncIterator[ClientSession]:
-    async with ClientSession(headers={"x-api-key": TOKEN}) as session:
-        yield session

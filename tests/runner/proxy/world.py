@@ -1,10 +1,10 @@
 """Servers that an agent would like to reach, and the real proxy on its way there."""
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 from grite.outbound import proxy_word
@@ -17,7 +17,7 @@ DEADLINE_S = patient(20)
 
 
 class Server:
-    """Keeps what it was sent first on each connection, and answers."""
+    """Keeps what it was asked first on each connection, and answers."""
 
     def __init__(self, answer: bytes = ANSWER) -> None:
         self.heads: list[bytes] = []
@@ -35,13 +35,26 @@ class Server:
                 return
             with client:
                 client.settimeout(DEADLINE_S)
-                self.heads.append(client.recv(65536))
+                self.heads.append(_whole(client))
                 client.sendall(self._answer)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     def close(self) -> None:
         self._door.shutdown(socket.SHUT_RDWR)
         self._door.close()
         self._thread.join(DEADLINE_S)
+
+
+def _whole(client: socket.socket) -> bytes:
+    """Read a request, with its body if it has one."""
+    asked = client.recv(65536)
+    size = re.search(rb"(?i)\r\ncontent-length: *(\d+)", asked)
+    while size and len(asked.partition(b"\r\n\r\n")[2]) < int(size[1]):
+        asked += client.recv(65536)
+    return asked
 
 
 @contextmanager
@@ -64,33 +77,11 @@ def proxy(*hosts: str, **offered: str) -> Iterator[tuple[ProxyClient, str]]:
         gateway.close()
 
 
-def tunnelled(proxy: str, host: str, port: int) -> bytes:
-    """Ask a host for `/` through a tunnel. Raises `OSError`: the proxy refuses it."""
-    line = HTTPConnection("127.0.0.1", urlsplit(proxy).port, timeout=DEADLINE_S)
-    line.set_tunnel(host, port, {"Proxy-Authorization": proxy_word(proxy)})
-    try:
-        line.request("GET", "/")
-        return line.getresponse().read()
-    finally:
-        line.close()
-
-
-def asked(proxy: str, url: str, **headers: str) -> tuple[int, str]:
-    """Ask the proxy for a plain address; return the status and the body."""
-    line = HTTPConnection("127.0.0.1", urlsplit(proxy).port, timeout=DEADLINE_S)
-    shown = {"Proxy-Authorization": proxy_word(proxy)}
-    try:
-        line.request("GET", url, headers=shown | headers)
-        answer = line.getresponse()
-        return answer.status, answer.read().decode()
-    finally:
-        line.close()
-
-
-def said(proxy: str, *lines: str) -> bytes:
-    head = (*lines, f"Proxy-Authorization: {proxy_word(proxy)}", "", "")
+def asked(proxy: str, line: str, *headers: str) -> bytes:
+    """Return all that comes after a request, and after what is tunnelled: nothing."""
+    head = (line, *headers, f"Proxy-Authorization: {proxy_word(proxy)}", "", "")
     where = "127.0.0.1", urlsplit(proxy).port
-    with socket.create_connection(where, DEADLINE_S) as line:
-        line.sendall("\r\n".join(head).encode("latin-1"))
-        line.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: line.recv(65536), b""))
+    with socket.create_connection(where, DEADLINE_S) as client:
+        client.sendall("\r\n".join(head).encode("latin-1"))
+        client.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: client.recv(65536), b""))

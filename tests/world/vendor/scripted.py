@@ -18,6 +18,14 @@ class Served:
 
     @property
     def calls(self) -> list[dict[str, Any]]:
+        return [each for each in self._noted() if "asked" not in each]
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """All that it was asked: `asked` is a method and a path, `body` a text."""
+        return [each for each in self._noted() if "asked" in each]
+
+    def _noted(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from tests.world.vendor import (
     amazon_frames,
@@ -29,7 +30,7 @@ FLOOD_GAP_S: Final = 0.01
 """The pause between two pieces, so that a flood leaves the processor to others."""
 
 Note = Callable[[dict[str, object]], None]
-"""A function that is told of every call of the model."""
+"""A function that is told of every request, and of every call of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +231,15 @@ async def _sent(
 @asynccontextmanager
 async def serving(script: Script, note: Note) -> AsyncIterator[str]:
     """Play a script on loopback and give the address."""
-    app = web.Application(client_max_size=BODY_BYTES)
+
+    @web.middleware
+    async def noted(request: web.Request, handler: Handler) -> web.StreamResponse:
+        names = sorted(name.lower() for name in request.headers)
+        asked = f"{request.method} {request.path_qs}"
+        note({"asked": asked, "headers": names, "body": await request.text()})
+        return await handler(request)
+
+    app = web.Application(client_max_size=BODY_BYTES, middlewares=[noted])
     app.add_routes(Vendor(script, note).routes())
     runner = web.AppRunner(
         app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
