@@ -15,18 +15,14 @@ from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
 from convoy import config
 from tests.documents.pages import ROOT
-from tests.world.terminal import Terminal, left_running
+from tests.world.readme import LOCAL, README, blocks, typed_lines
+from tests.world.terminal import left_running, new_terminal
 from tests.world.words import engine, project
 
 PAGES = [
-    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md"),
+    *(README, ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md"),
     *(ROOT / "deploy/fleet/README.md", *sorted(ROOT.glob("docs/*.md"))),
 ]
-
-
-def blocks(page: Path, *kinds: str) -> list[str]:
-    found = re.findall(r"(?ms)^```(\S*)\n(.*?)^```", page.read_text("utf-8"))
-    return [text for kind, text in found if kind in kinds]
 
 
 def inline(page: Path, word: str) -> list[str]:
@@ -35,19 +31,10 @@ def inline(page: Path, word: str) -> list[str]:
     return re.findall(rf"`({word} [^`\n]*)`", text)
 
 
-def typed_lines(page: Path) -> list[str]:
-    lines = "".join(blocks(page, "sh", "console")).splitlines()
-    return [line.removeprefix("$ ").partition(" #")[0].strip() for line in lines]
-
-
-def prepared(folder: Path) -> Terminal:
-    return project(folder, engine("my-agent < $BRAT_PROMPT"))
-
-
 @pytest.mark.timeout(600)
 @pytest.mark.layer("deep")
 def test_the_patterns_lines_are_typed(tmp_path: Path) -> None:
-    terminal = prepared(tmp_path)
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
     page = ROOT / "docs/workflows.md"
     (lines,) = blocks(page, "sh")
     terminal.write({"../typed.sh": f"set -eux\n{lines}"})
@@ -61,6 +48,40 @@ def test_the_patterns_lines_are_typed(tmp_path: Path) -> None:
     (convoy,) = json.loads(terminal.type("brat status --json").out)["convoys"]
     assert len(convoy["tasks"]) == 2
     assert left_running(tmp_path) == []
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.layer("deep")
+def test_the_tutorial_goes_to_its_end(tmp_path: Path) -> None:
+    terminal = new_terminal(tmp_path)
+    typed = "".join(blocks(ROOT / "docs/tutorial.md", "sh"))
+    terminal.write({"../tutorial.sh": f"set -eu\n{typed}"})
+
+    said = terminal.type("bash ../tutorial.sh")
+
+    assert said.status == 0, said.err
+    assert "greet-everybody-4, task 3: Count the greetings" in said.out
+    made = terminal.cwd / "words"
+    forge = next(made.glob(".git/brat/forge/repos/*/words.git"))
+    landed = terminal.done(f"git --git-dir={forge} ls-tree -r --name-only main")
+    assert {f"said/task-{n}.txt" for n in (1, 2, 3)} <= set(landed.splitlines())
+    assert (made / ".git/brat/report-greet-everybody-4.html").is_file()
+    assert left_running(tmp_path) == []
+    convoys = json.loads(terminal.done(f"sh -c 'cd {made} && brat status --json'"))
+    assert [convoy["state"] for convoy in convoys["convoys"]] == ["complete"] * 2
+
+
+def test_each_way_begins_as_in_the_readme_or_with_three_commands_at_most() -> None:
+    assert {*typed_lines(ROOT / "docs/start.md")} <= {*typed_lines(README)}
+    assert blocks(LOCAL, "sh") == ["brat init\nbrat up\n"]
+    ways = [
+        typed_lines(ROOT / f"docs/{way}.md", "Set it up")
+        for way in ("actions", "hosting")
+    ]
+    assert ways[0] == typed_lines(README, "On GitHub")
+    for typed in ways:
+        assert 1 <= len(typed) <= 3
+        assert any(re.match("brat (init --|setup$)", line) for line in typed)
 
 
 def test_each_configuration_that_is_shown_is_one() -> None:

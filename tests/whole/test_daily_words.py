@@ -1,12 +1,9 @@
 """The words of every day: run, diff, pull, and deciding without a name."""
 
-import shlex
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from brat.commands.command_line import command_line
 from brat.commands.start_convoy import text_of
 from grite.errors import BratError
 from tests.world.terminal import left_running
@@ -49,7 +46,8 @@ def test_a_list_is_run_looked_at_and_taken(tmp_path: Path) -> None:
     assert "$ git pull --ff-only " in terminal.type("brat pull").err
     assert (terminal.cwd / "words/task_2.py").exists()
     assert "main already has everything that landed" in terminal.type("brat pull").err
-    terminal.done("git apply --check --reverse -- " + _patch(tmp_path, whole))
+    (tmp_path / "whole.patch").write_text(f"{whole}\n")
+    terminal.done("git apply --check --reverse -- ../whole.patch")
     assert left_running(tmp_path) == []
 
 
@@ -63,12 +61,6 @@ def test_a_plan_that_is_not_what_was_asked_for_is_told(tmp_path: Path) -> None:
     assert lines[at + 1].startswith(
         "  warning: the engine default did not make a plan: "
     )
-
-
-def _patch(folder: Path, text: str) -> str:
-    file = folder / "whole.patch"
-    file.write_text(text + "\n")
-    return str(file)
 
 
 def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
@@ -89,14 +81,6 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     assert "there is nothing to approve; see: brat" in none.err
 
 
-def test_a_text_given_again_is_one_more_task(tmp_path: Path) -> None:
-    (tmp_path / "plan").write_text("Two\nneeds more words\n")
-
-    assert text_of("- [ ] One", f"@{tmp_path / 'plan'}", "Three") == (
-        "- [ ] One\n- [ ] Two\n  needs more words\n- [ ] Three"
-    )
-
-
 def test_help_and_version_are_words_too(tmp_path: Path) -> None:
     terminal = project(tmp_path, None)
 
@@ -105,7 +89,13 @@ def test_help_and_version_are_words_too(tmp_path: Path) -> None:
     assert terminal.done("brat version") == terminal.done("brat --version")
 
 
-def test_a_file_that_is_named_is_read_and_no_other_text_is_taken_for_one() -> None:
+def test_a_file_that_is_named_is_read_and_no_other_text_is_taken_for_one(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "plan").write_text("Two\nneeds more words\n")
+    assert text_of("- [ ] One", f"@{tmp_path / 'plan'}", "Three") == (
+        "- [ ] One\n- [ ] Two\n  needs more words\n- [ ] Three"
+    )
     for text in (
         *("@types/node is old", f"@ann {'please ' * 99}", f"@ann,{'please,' * 99}"),
     ):
@@ -114,30 +104,3 @@ def test_a_file_that_is_named_is_read_and_no_other_text_is_taken_for_one() -> No
         text_of("@none")
     with pytest.raises(BratError, match=f"{__file__} is a file: write @{__file__} for"):
         text_of(__file__)
-
-
-def read_here(line: str) -> tuple[int, str]:
-    """Let this process read what is typed; return its exit status and what it says."""
-    words = shlex.split(line)
-    done = CliRunner().invoke(command_line(words[0]), words)
-    return done.exit_code, f"{done.output}{done.exception}"
-
-
-def test_what_cannot_be_run_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    terminal = project(tmp_path, engine("my-agent"))
-    empty = terminal.type("brat run '- [ ] '")
-    assert (empty.status, "the task list is empty" in empty.err) == (1, True), empty.err
-    monkeypatch.chdir(terminal.cwd)
-    for typed, told in (
-        ("run ''", "brat: the task is empty"),
-        ("run - --timeout soon", "empty"),
-        ("log adopt 1234567", "1234567 is not a full commit ID"),
-        ("lock acquire banana", "banana is not a resource"),
-        ("lock acquire repo:bot", "repo:bot"),
-        ("workflow run spec --task x -v file", '"file" is not an input'),
-    ):
-        status, said = read_here(typed)
-
-        assert (status, told in said) == (2, True), (typed, said)

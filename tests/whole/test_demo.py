@@ -51,6 +51,7 @@ def test_all_tasks_merged_each_on_its_own_branch(demo: Story) -> None:
 
     assert [task["number"] for task in demo.tasks] == [*TASKS]
     assert {task["state"] for task in demo.tasks} == {"merged"}
+    assert demo.watched == ["merged"] * len(TASKS), "as the dashboard showed it"
     for task in demo.tasks:
         branch = f"convoy/{convoy}/task-{task['number']}"
         assert task["branch"] == branch
@@ -102,12 +103,11 @@ def test_the_tests_failed_before_and_pass_now(demo: Story, tmp_path: Path) -> No
     assert pytest_of(demo, "main", after) == 0
 
 
-def test_landed_commits_are_ancestors_of_the_default_branch(demo: Story) -> None:
+def test_each_landed_commit_is_on_the_default_branch_and_ci_judged_it(
+    demo: Story,
+) -> None:
     assert len(set(demo.landed)) == len(TASKS)
     assert set(demo.landed) <= demo.seen.ancestors()
-
-
-def test_each_landed_commit_is_one_that_ci_judged(demo: Story) -> None:
     tip = demo.seen.git("rev-parse", "main")
     for commit in {*demo.landed, tip}:
         (check,) = demo.seen.checks[commit]
@@ -152,7 +152,8 @@ def test_the_issue_is_closed_with_the_label_of_its_end(demo: Story) -> None:
     assert sum(event["event"] == "closed" for event in demo.seen.issue_events) == 1
 
 
-def test_no_branch_of_the_queue_and_no_lease_is_left(demo: Story) -> None:
+def test_no_branch_of_the_queue_no_lease_and_no_process_is_left(demo: Story) -> None:
+    assert demo.left_running == []
     assert demo.seen.refs("refs/heads/brat/") == []
     assert demo.seen.refs("refs/grite/locks/") == []
     taken = [fact["nonce"] for fact in demo.facts("lease.taken")]
@@ -179,18 +180,10 @@ def test_tasks_that_can_run_side_by_side_do(demo: Story) -> None:
         assert order.index(("task.merged", first)) < order.index(("task.started", then))
 
 
-def test_it_is_watched_to_its_end(demo: Story) -> None:
-    assert demo.watched == ["merged"] * len(TASKS)
-
-
 def test_everything_asked_and_answered_is_as_github_describes_it(demo: Story) -> None:
     assert len(demo.calls) > 50
     assert demo.contract_faults == []
     assert demo.seen.faults == []
-
-
-def test_no_process_is_left_running(demo: Story) -> None:
-    assert demo.left_running == []
 
 
 # --- the log --------------------------------------------------------------------------
@@ -223,17 +216,11 @@ def test_two_readers_agree_on_every_event(demo: Story) -> None:
     assert ours == theirs
 
 
-def test_every_kind_of_event_that_the_story_has_is_in_it(demo: Story) -> None:
-    found = {row.fact["type"] for row in demo.rows if row.fact}
-
-    assert found >= RECORD
-
-
-def test_every_event_has_a_time_and_an_actor(demo: Story) -> None:
+def test_every_kind_of_event_is_in_it_with_its_time_and_its_actor(demo: Story) -> None:
+    assert {row.fact["type"] for row in demo.rows if row.fact} >= RECORD
     requested = "convoy.requested"
     (asked,) = [r for r in demo.rows if r.fact and r.fact["type"] == requested]
     hour_ms = 3_600_000
-
     for row in demo.rows:
         assert len(bytes.fromhex(row.actor)) == 16
         assert abs(row.at_ms - asked.at_ms) < hour_ms
@@ -250,14 +237,10 @@ def test_sessions_speak_in_their_own_name_and_only_of_their_task(demo: Story) ->
     for row in claims:
         assert row.fact
         assert (row.fact["task"], row.fact["attempt"]) == names[row.actor]
-
-
-def test_one_bot_speaks_all_else_with_times_that_never_go_back(demo: Story) -> None:
-    sessions = {started["session"] for started in demo.facts("task.started")}
-    rows = [row for row in demo.rows if row.actor not in sessions]
-
-    assert len({row.actor for row in rows}) == 1
-    assert all(before.at_ms < after.at_ms for before, after in pairwise(rows))
+    # One bot speaks all else, with times that never go back.
+    others = [row for row in demo.rows if row.actor not in names]
+    assert len({row.actor for row in others}) == 1
+    assert all(before.at_ms < after.at_ms for before, after in pairwise(others))
 
 
 def test_the_exit_of_each_session_is_told(demo: Story) -> None:

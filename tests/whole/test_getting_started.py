@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from tests.world.readme import LOCAL, README
+from tests.world.readme import LOCAL, README, blocks, typed_lines
 from tests.world.seen import Seen, look
 from tests.world.terminal import Said, Terminal, contents, left_running
 from tests.world.waiting import Once
@@ -71,17 +71,7 @@ class Walk:
         raise AssertionError(f"no end after {[line for line, _ in self.typed]}")
 
 
-def blocks(page: Path, head: str, kind: str) -> list[str]:
-    _, _, part = page.read_text().partition(f"# {head}")
-    return re.findall(rf"```{kind}\n(.*?)```", part, re.DOTALL)
-
-
-def typed_lines(page: Path, head: str) -> list[str]:
-    said = "".join(blocks(page, head, "console"))
-    return re.findall(r"^\$ (brat .*)$", said, re.MULTILINE)
-
-
-CONFIG = blocks(README, "On your own repository", "toml")[0]
+(CONFIG,) = blocks(README, "toml", section="On your own repository")
 
 
 def walk(folder: Path) -> Way:

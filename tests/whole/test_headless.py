@@ -1,10 +1,12 @@
 """`brat mayor start --headless` as the only command of a job: its exit statuses."""
 
+import shlex
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from tests.whole.test_daily_words import read_here
+from brat.commands.command_line import command_line
 from tests.world.terminal import left_running
 from tests.world.words import engine, facts, project, status, taken
 
@@ -80,14 +82,22 @@ def test_2_when_it_is_not_used_as_it_should_be(
     assert "the task is empty" in empty.err
     monkeypatch.chdir(terminal.cwd)
     for line, why in (
-        ("--headless --task x --timeout soon", "--timeout: "),
-        ("--headless --task x --timeout 0", "--timeout must"),
-        ("--task x --timeout 1h", "--timeout requires --headless"),
-        ("--headless", "--task"),
+        ("mayor start --headless --task x --timeout soon", "--timeout: "),
+        ("mayor start --headless --task x --timeout 0", "--timeout must"),
+        ("mayor start --task x --timeout 1h", "--timeout requires --headless"),
+        ("mayor start --headless", "--task"),
+        ("run ''", "brat: the task is empty"),
+        ("run - --timeout soon", "empty"),
+        ("log adopt 1234567", "1234567 is not a full commit ID"),
+        ("lock acquire banana", "banana is not a resource"),
+        ("lock acquire repo:bot", "repo:bot"),
+        ("workflow run spec --task x -v file", '"file" is not an input'),
     ):
-        status, said = read_here(f"mayor start {line}")
+        words = shlex.split(line)
+        done = CliRunner().invoke(command_line(words[0]), words)
+        said = f"{done.output}{done.exception}"
 
-        assert (status, why in said) == (2, True), said
+        assert (done.exit_code, why in said) == (2, True), (line, said)
     assert not (terminal.cwd / ".git/brat").exists()
 
 

@@ -1,6 +1,7 @@
-"""`brat log`, `brat lock`, `brat doctor`, typed in a repository and in its clone."""
+"""`brat log`, `lock`, `doctor`, `uninstall`, typed in a repository and in its clone."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,18 @@ from tests.world.words import BARE, cloned, engine, project
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 
-@pytest.fixture(scope="module")
-def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
-    terminal = project(tmp_path_factory.mktemp("log"), engine("echo hi > hi.txt"))
+def planned(folder: Path) -> Terminal:
+    terminal = project(folder, engine("echo hi > hi.txt"))
     terminal.done("brat init")
     terminal.done("brat mayor start --task 'Say hi'")
     return terminal
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    terminal = planned(tmp_path_factory.mktemp("log"))
+    yield terminal
+    assert left_running(terminal.cwd.parent) == []
 
 
 @pytest.mark.layer("deep")
@@ -70,43 +77,27 @@ def test_a_lock_is_taken_shown_renewed_and_given_up(terminal: Terminal) -> None:
     (after,) = held()
     assert (after.nonce, after.holder) == (before.nonce, before.holder)
     assert after.expires > before.expires
-    assert (
-        len(terminal.done(f"git -C {BARE} for-each-ref refs/grite/locks").split()) > 2
-    )
+    locks = f"git -C {BARE} for-each-ref refs/grite/locks"
+    assert len(terminal.done(locks).split()) > 2
 
     terminal.done("brat lock release path:src/")
     assert terminal.type("brat lock release path:src/").status == 1
     assert held() == []
-    assert terminal.done(f"git -C {BARE} for-each-ref refs/grite/locks") == ""
+    assert terminal.done(locks) == ""
 
 
-def test_the_doctor_finds_nothing(terminal: Terminal) -> None:
-    said = terminal.type("brat doctor")
+def test_the_doctor_names_what_is_wrong(terminal: Terminal, tmp_path: Path) -> None:
+    well = terminal.type("brat doctor")
+    fresh = project(tmp_path, engine("true"))
+    new = fresh.type("brat doctor")
+    fresh.write({".brat/config.toml": "[refinery]\nstrateg = 'squash'\n"})
+    wrong = fresh.type("brat doctor")
 
-    assert said.status == 0, said.err
-    assert all(line.startswith("  ok") for line in said.lines)
-
-
-def test_a_repository_in_which_brat_has_not_run_yet_has_no_fault(
-    tmp_path: Path,
-) -> None:
-    said = project(tmp_path, engine("true")).type("brat doctor")
-
-    assert said.status == 0, said.err
-    assert said.lines[-1] == (
-        "  note  brat has not run here yet -> brat run 'WHAT TO DO'"
-    )
-
-
-def test_the_doctor_names_what_is_wrong(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine("true", "[refinery]\nstrateg = 'squash'\n"))
-    assert "strateg" in terminal.type("brat doctor").err
-
-    assert terminal.type("brat doctor").status == 1
-
-
-def test_nothing_is_left_running(terminal: Terminal) -> None:
-    assert left_running(terminal.cwd.parent) == []
+    assert well.status == 0, well.err
+    assert all(line.startswith("  ok") for line in well.lines)
+    assert new.status == 0, new.err
+    assert new.lines[-1] == "  note  brat has not run here yet -> brat run 'WHAT TO DO'"
+    assert (wrong.status, "strateg" in wrong.err) == (1, True)
 
 
 def test_a_log_whose_key_is_gone_is_taken_over_by_a_person(terminal: Terminal) -> None:
@@ -126,3 +117,41 @@ def test_a_log_whose_key_is_gone_is_taken_over_by_a_person(terminal: Terminal) -
     assert adopted.err == f"the log is now trusted up to {head}\n"
 
     assert terminal.type("brat lock acquire port:5432").status == 0
+
+
+# --- `brat uninstall`: nothing goes without a yes, and then all of it, and only that --
+
+
+def test_a_remote_loses_the_log_and_keeps_the_work(terminal: Terminal) -> None:
+    silent = terminal.type("brat uninstall --remote nowhere --yes")
+    assert (silent.status, "nowhere" in silent.err) == (1, True)
+    assert terminal.type("brat status").status == 0
+    far = terminal.cwd.parent / "far.git"
+    terminal.done(f"git clone -q --mirror {terminal.cwd / BARE} {far}")
+    clone = Terminal(terminal.cwd.parent / "of-far", terminal.home)
+    terminal.done(f"git clone -q {far} {clone.cwd}")
+    clone.done("git fetch -q origin refs/grite/*:refs/grite/*")
+    before = clone.done("git ls-remote --refs origin refs/heads/*")
+
+    said = clone.type("brat uninstall --remote origin --yes")
+
+    assert said.status == 0, said.err
+    assert "refs/grite/wal on origin" in said.err
+    assert clone.done("git ls-remote --refs origin refs/grite/*") == ""
+    assert clone.done("git for-each-ref refs/grite") == ""
+    assert clone.done("git ls-remote --refs origin refs/heads/*") == before
+
+
+def test_a_local_forge_goes_only_with_a_yes(tmp_path: Path) -> None:
+    terminal = planned(tmp_path)
+    asked = terminal.type("brat uninstall")
+    assert asked.status == 1
+    assert asked.lines[0] == "this will be permanently removed:"
+    assert "nothing was removed" in asked.err
+    assert terminal.type("brat status").status == 0
+
+    terminal.done("brat uninstall --yes")
+
+    assert not (terminal.cwd / ".git/brat").exists()
+    assert "there is nothing to remove" in terminal.type("brat uninstall").err
+    assert terminal.done("git status --short") == ""

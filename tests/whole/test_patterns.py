@@ -48,10 +48,6 @@ def ended(terminal: Terminal, command: str) -> dict[str, Any]:
     return convoy
 
 
-def titles(convoy: dict[str, Any]) -> list[str]:
-    return [task["title"] for task in convoy["tasks"]]
-
-
 @pytest.mark.layer("landing")
 def test_patterns_are_listed_shown_and_checked(tmp_path: Path) -> None:
     terminal = played(tmp_path)
@@ -100,9 +96,10 @@ def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> 
     terminal.commit("Judge by tests", {"ci.sh": "! test -e check.sh || sh check.sh\n"})
     convoy = ended(terminal, 'brat workflow run tdd --task "Write it"')
 
-    assert titles(convoy) == ["Tests: Write it", "Write it"]
-    assert [task["attempts"] for task in convoy["tasks"]] == [2, 2]
-    assert [task["state"] for task in convoy["tasks"]] == ["merged", "merged"]
+    told = [
+        (each["title"], each["attempts"], each["state"]) for each in convoy["tasks"]
+    ]
+    assert told == [("Tests: Write it", 2, "merged"), ("Write it", 2, "merged")]
     assert (terminal.cwd / "check.sh").read_text() == "test -e code.txt\n"
     assert (terminal.cwd / "code.txt").exists()
     log = terminal.done("brat log show -n 500")
@@ -121,23 +118,14 @@ case $BRAT_TASK in
 esac
 echo 'BRAT: done'
 """
-RACE = 'brat workflow run best-of --task "Say it" -v '
-THREE = RACE + '"engines=default, default, default"'
+THREE = (
+    'brat workflow run best-of --task "Say it" -v "engines=default, default, default"'
+)
 
 
-def choice(winner: int, text: str = "It says the most.") -> str:
-    answer = json.dumps({"winner": winner, "text": text})
+def choice(winner: int) -> str:
+    answer = json.dumps({"winner": winner, "text": "It says the most."})
     return f"echo '{answer}' > answer.json"
-
-
-def attempts_of(terminal: Terminal, convoy: dict[str, Any]) -> dict[int, str]:
-    """Return the first line of what each rival's kept attempt says."""
-    found = {}
-    for number in (1, 2, 3):
-        ref = f"refs/grite/attempts/{convoy['name']}/{number}/1"
-        said = terminal.done(f"git -C {BARE} show {ref}:said.txt")
-        found[number] = said.split("\n")[0]
-    return found
 
 
 @pytest.mark.layer("landing")
@@ -162,7 +150,9 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     assert tasks[3]["attempts"] == 3
     assert (terminal.cwd / "said.txt").read_text() == "a\nb\nc\n"
     assert not (terminal.cwd / "bad").exists()
-    assert attempts_of(terminal, convoy) == {1: "a", 2: "b", 3: "c"}
+    for number, first in enumerate("abc", 1):
+        kept = f"refs/grite/attempts/{convoy['name']}/{number}/1:said.txt"
+        assert terminal.done(f"git -C {BARE} show {kept}").split()[0] == first
     assert [task["pull_request"] is not None for task in tasks] == [
         *(True, False, False, False)
     ]

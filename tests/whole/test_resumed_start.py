@@ -45,10 +45,6 @@ def waiting(terminal: Terminal) -> list[tuple[str, int, list[str]]]:
     return [(each["kind"], each["issue"], each["commands"]) for each in found]
 
 
-def convoys(terminal: Terminal) -> list[tuple[int, str]]:
-    return [(each["issue"], each["state"]) for each in status(terminal)["convoys"]]
-
-
 def test_the_same_words_find_the_issue_that_a_killed_start_left(
     terminal: Terminal,
 ) -> None:
@@ -73,7 +69,8 @@ def test_the_same_words_find_the_issue_that_a_killed_start_left(
         in again.lines
     )
     assert "opened" not in again.err
-    assert convoys(terminal) == [(1, "complete")]
+    convoy = convoy_of(terminal)
+    assert (convoy["issue"], convoy["state"]) == (1, "complete")
     assert waiting(terminal) == []
     assert left_running(terminal.cwd.parent) == []
 

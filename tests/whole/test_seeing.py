@@ -67,6 +67,8 @@ def test_why_gives_the_reasons_in_order(terminal: Terminal) -> None:
         "- it is waiting for task 1 (queued)",
         "- it waits for task 1: the plan says so",
     ]
+    about_the_only_one = terminal.done("brat why")
+    assert about_the_only_one == terminal.done("brat why say-words-1")
 
 
 def test_a_clone_that_has_the_refs_sees_the_same(terminal: Terminal) -> None:
@@ -99,26 +101,16 @@ def test_what_a_session_prints_is_shown(terminal: Terminal) -> None:
     assert terminal.done("brat session tail -f 1") == printed
 
 
-def test_why_is_about_the_only_convoy_that_goes_on(terminal: Terminal) -> None:
-    assert terminal.done("brat why") == terminal.done("brat why say-words-1")
-
-
-def test_a_report_is_no_new_file_in_the_checkout(terminal: Terminal) -> None:
-    said = terminal.type("brat report")
-
-    file = terminal.cwd / ".git/brat/report-say-words-1.html"
-    assert said.lines == [f"wrote {file}"]
-    assert "<h1>say-words-1: active</h1>" in file.read_text()
-    assert terminal.done("git status --porcelain") == ""
-
-
 def test_a_report_is_written_where_it_is_said(terminal: Terminal) -> None:
-    said = terminal.type("brat report --out ../report.html")
-    page = (terminal.cwd.parent / "report.html").read_text()
-    nowhere = terminal.type("brat report --out /nowhere/report.html")
+    hidden = terminal.cwd / ".git/brat/report-say-words-1.html"
+    for words, told in (("", f"{hidden}"), ("--out ../report.html",) * 2):
+        said = terminal.type(f"brat report {words}")
 
-    assert said.lines == ["wrote ../report.html"]
-    assert "<h1>say-words-1: active</h1>" in page
+        file = told.removeprefix("--out ")
+        assert said.lines == [f"wrote {file}"]
+        assert "<h1>say-words-1: active</h1>" in (terminal.cwd / file).read_text()
+        assert terminal.done("git status --porcelain") == ""
+    nowhere = terminal.type("brat report --out /nowhere/report.html")
     assert nowhere.status == 1
     assert "/nowhere/report.html: No such file or directory" in nowhere.err
 
