@@ -14,6 +14,8 @@ from bot.requests.verb_table import BY_NAME
 from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
 from convoy import config
+from convoy.patterns import built_in_pattern
+from convoy.planner import tasklist
 from tests.documents.pages import ROOT
 from tests.world.readme import LOCAL, README, blocks, typed_lines
 from tests.world.terminal import left_running, new_terminal
@@ -97,6 +99,25 @@ def test_each_configuration_that_is_shown_is_one() -> None:
     assert len(shown) >= 12
     for name, text in shown:
         config.load(text, source=name)
+
+
+def test_the_list_names_every_example_and_the_form_makes_the_tasks_it_shows() -> None:
+    examples = ROOT / "examples"
+    listed = re.findall(r"\]\((.+?)\)", (examples / "README.md").read_text())
+    files = [file.relative_to(examples) for file in examples.rglob("*.*")]
+    kept = {str(file) for file in files if file.parts[0] != "demo-project"}
+    assert {*listed, "README.md"} == kept
+
+    form = YAML(typ="safe").load(examples / "forms/convoy.yml")
+    text = form["body"][0]["attributes"]["value"]
+    engines = config.load("", source="example").settings().engines
+    planned = tasklist.plan("Work", text, engines, 20)
+    assert [task.after for task in planned] == [(), (1,)]
+    text = (examples / "second-engine-reviews.toml").read_text()
+    reviews = config.load(text, source="example")
+    assert reviews.mayor.pattern == "writer-reviewer"
+    assert built_in_pattern(reviews.mayor.pattern).all_steps
+    assert {*reviews.settings().engines} == {"default", "reviewer"}
 
 
 def test_each_other_file_that_is_shown_can_be_read() -> None:

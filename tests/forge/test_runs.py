@@ -70,6 +70,7 @@ async def test_a_run_sees_what_an_actions_job_sees_and_nothing_else(
 
 
 async def test_the_token_of_a_run_reads_and_dies_with_it(serve: Serve) -> None:
+    """So it does where the run's result cannot be packed."""
     async with serve(hasty("wait")) as here:
         run = await dispatch(here)
         await said(here, run, "waiting")
@@ -77,19 +78,6 @@ async def test_the_token_of_a_run_reads_and_dies_with_it(serve: Serve) -> None:
         token = here.forge.store.tokens.get(record.token or 0)
         assert token is not None
         assert (token.scope, token.repo) == ("read", record.repo)
-
-        await here.post(f"actions/runs/{run}/cancel")
-        await ended(here, run)
-
-        assert here.forge.store.tokens.get(token.id) is None
-
-
-async def test_a_result_that_cannot_be_packed_ends_the_run_and_not_the_forge(
-    serve: Serve,
-) -> None:
-    async with serve(hasty("wait")) as here:
-        run = await dispatch(here)
-        await said(here, run, "waiting")
         folder = here.forge.folder / "runs" / str(run)
         (folder / "result").mkdir()
         (folder / "result/result.json").write_text("{}")
@@ -99,6 +87,7 @@ async def test_a_result_that_cannot_be_packed_ends_the_run_and_not_the_forge(
 
         assert (await ended(here, run))["conclusion"] == "cancelled"
         assert (await here.get(f"actions/runs/{run}/artifacts"))["artifacts"] == []
+        assert here.forge.store.tokens.get(token.id) is None
 
 
 async def test_a_program_that_is_not_there_is_said_so(serve: Serve) -> None:

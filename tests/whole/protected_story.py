@@ -6,7 +6,6 @@ Forge, git, runners and CI are the real ones.
 import asyncio
 import contextlib
 import json
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -37,6 +36,7 @@ from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
 from tests.world.patience import patient
+from tests.world.program import ran
 from tests.world.protection_profiles import ProtectionProfile
 from tests.world.trusting_jobs import trusting_jobs
 
@@ -193,9 +193,6 @@ async def protected(
 
 
 async def typed(*words: str) -> str:
-    line = [sys.executable, "-m", "brat", *words]
-    said = await asyncio.to_thread(
-        subprocess.run, line, capture_output=True, text=True, check=False
-    )
+    said = await asyncio.to_thread(ran, [sys.executable, "-m", "brat", *words])
     assert said.returncode == 0, said.stderr
     return said.stderr

@@ -22,12 +22,6 @@ def bundled(terminal: Terminal, folder: Path) -> dict[str, str]:
     return held(file)
 
 
-def written(terminal: Terminal, folder: Path) -> dict[str, str]:
-    file = folder / "bundle.tar.gz"
-    debug_bundle.write_bundle(terminal.cwd, file, ())
-    return held(file)
-
-
 def held(file: Path) -> dict[str, str]:
     with tarfile.open(file) as bundle:
         return {
@@ -78,51 +72,38 @@ def test_no_secret_is_left_in_a_log(
     (folder / "feed.key").write_text("Ab3" * 12 + "\n")
     told = {"repositories": [{"webhook_secret": "a-secret-inside"}]}
     (folder / "bot.json").write_text(json.dumps(told))
-    log = folder / "daemon.log"
-    log.write_text("".join(f"{said}\n" for said, _ in logged))
+    log, file = folder / "daemon.log", tmp_path / "bundle.tar.gz"
 
-    found = written(terminal, tmp_path)
-    log.unlink()
+    def written(text: str) -> dict[str, str]:
+        log.write_text(text)
+        debug_bundle.write_bundle(terminal.cwd, file, ())
+        log.unlink()
+        return held(file)
+
+    found = written("".join(f"{said}\n" for said, _ in logged))
 
     lines = found["daemon.log"].splitlines()
     for line, (said, left) in zip(lines, logged, strict=True):
         assert "***" in line, said
         assert not [name for name, text in found.items() if left in text], said
 
-
-def test_a_secret_that_the_beginning_of_a_logs_end_cuts_is_not_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEAM_TOKEN", TOKEN)
-    terminal = project(tmp_path, "")
-    folder = terminal.cwd / ".git" / "brat"
-    folder.mkdir()
-    log = folder / "daemon.log"
+    # one that the beginning of a log's end cuts
     rest = "it went on\n" * (TAIL_BYTES // 11)
-    log.write_text(f"first\n{TOKEN}\n{rest[len(TOKEN) // 2 :]}")
-
-    found = written(terminal, tmp_path)
-    log.unlink()
-
-    assert TOKEN[-9:] not in found["daemon.log"]
-    assert found["daemon.log"].endswith("it went on\n")
-    assert len(found["daemon.log"]) <= TAIL_BYTES
+    end = written(f"first\n{TOKEN}\n{rest[len(TOKEN) // 2 :]}")["daemon.log"]
+    assert TOKEN[-9:] not in end
+    assert end.endswith("it went on\n")
+    assert len(end) <= TAIL_BYTES
 
 
-def test_one_that_was_there_is_replaced_and_is_the_owners(tmp_path: Path) -> None:
+def test_it_replaces_another_where_brat_was_never_set_up(tmp_path: Path) -> None:
     terminal = project(tmp_path, "")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text("mine")
     (tmp_path / "bundle.tar.gz").symlink_to(elsewhere)
 
-    assert "about.txt" in written(terminal, tmp_path)
-    assert elsewhere.read_text() == "mine"
-    assert [each.name for each in tmp_path.glob(".brat-*")] == []
-
-
-def test_it_is_written_where_brat_was_never_set_up(tmp_path: Path) -> None:
-    terminal = project(tmp_path, "")
-
     found = bundled(terminal, tmp_path)
 
+    assert "about.txt" in found
+    assert elsewhere.read_text() == "mine"
+    assert [each.name for each in tmp_path.glob(".brat-*")] == []
     assert "run `brat init` first" in found["findings.txt"] + found["unread.txt"]

@@ -20,60 +20,56 @@ def read(name: str) -> dict[str, Any]:
     return dict(YAML(typ="safe").load((FLEET / name).read_text()))
 
 
-def test_the_egress_rules_are_a_network_policy() -> None:
-    policy = read("egress.yaml")
+def valid(manifest: dict[str, Any]) -> dict[str, Any]:
+    kubernetes_validate.validate(manifest, KUBERNETES, strict=True)
+    return manifest
 
-    kubernetes_validate.validate(policy, KUBERNETES, strict=True)
+
+def pod(template: dict[str, Any]) -> dict[str, Any]:
+    named = {"name": "pod", **template["metadata"]}
+    whole = {"apiVersion": "v1", "kind": "Pod", **template, "metadata": named}
+    return dict(valid(whole)["spec"])
+
+
+def test_the_egress_rules_are_a_network_policy() -> None:
+    policy = valid(read("egress.yaml"))
     (_, outside) = policy["spec"]["egress"]
     (block,) = (each["ipBlock"] for each in outside["to"])
     assert "169.254.0.0/16" in block["except"]  # the cloud's metadata
     assert policy["spec"]["ingress"] == []
 
 
-def test_the_runners_template_is_a_pod_that_needs_no_rights() -> None:
-    template = read("runner-scale-set.yaml")["template"]
-    pod = {"apiVersion": "v1", "kind": "Pod", **template}
-    pod["metadata"] = {"name": "runner", **template["metadata"]}
+def test_the_pods_of_runners_and_agents_have_limits_and_no_rights() -> None:
+    runners = pod(read("runner-scale-set.yaml")["template"])
+    config = valid(read("job-pod.yaml"))
+    agents = pod(YAML(typ="safe").load(config["data"]["content"]))
 
-    kubernetes_validate.validate(pod, KUBERNETES, strict=True)
-    (runner,) = template["spec"]["containers"]
+    (runner,) = runners["containers"]
     told = {each["name"]: each["value"] for each in runner["env"]}
     (mount,) = runner["volumeMounts"]
     assert told == {
         "ACTIONS_RUNNER_REQUIRE_JOB_CONTAINER": "true",
         "ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE": f"{mount['mountPath']}/content",
     }
-    assert template["spec"]["securityContext"]["runAsUser"] == 1001
+    assert runners["securityContext"]["runAsUser"] == 1001
     assert runner["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-    assert set(runner["resources"]) == {"requests", "limits"}
-
-
-def test_the_pod_an_agent_works_in_has_limits_and_no_rights() -> None:
-    config = read("job-pod.yaml")
-    pod = dict(YAML(typ="safe").load(config["data"]["content"]))
-    pod |= {"apiVersion": "v1", "kind": "Pod"}
-    pod["metadata"] = {"name": "job", **pod["metadata"]}
-    (job,) = pod["spec"]["containers"]
-
-    kubernetes_validate.validate(config, KUBERNETES, strict=True)
-    kubernetes_validate.validate(pod, KUBERNETES, strict=True)
-    (volume,) = read("runner-scale-set.yaml")["template"]["spec"]["volumes"]
+    (volume,) = runners["volumes"]
     assert volume["configMap"]["name"] == config["metadata"]["name"]
-    assert pod["spec"]["automountServiceAccountToken"] is False
-    assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
+    (job,) = agents["containers"]
+    assert agents["automountServiceAccountToken"] is False
+    assert agents["securityContext"]["runAsNonRoot"] is True
     assert job["name"] == "$job"
     assert job["securityContext"]["allowPrivilegeEscalation"] is False
-    assert set(job["resources"]) == {"requests", "limits"}
+    for each in (runner, job):
+        assert set(each["resources"]) == {"requests", "limits"}
 
 
 def test_each_node_mirrors_the_branches_where_jobs_look(tmp_path: Path) -> None:
-    mirrors = read("objects.yaml")
-    pod = mirrors["spec"]["template"]["spec"]
-    (mirror,) = pod["containers"]
+    mirrors = valid(read("objects.yaml"))["spec"]["template"]["spec"]
+    (mirror,) = mirrors["containers"]
     job = YAML(typ="safe").load(read("job-pod.yaml")["data"]["content"])["spec"]
 
-    kubernetes_validate.validate(mirrors, KUBERNETES, strict=True)
-    assert pod["volumes"] == job["volumes"]
+    assert mirrors["volumes"] == job["volumes"]
     (place,) = job["containers"][0]["volumeMounts"]
     assert place == {**mirror["volumeMounts"][0], "readOnly": True}
     assert job["containers"][0]["env"] == [

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec import Struct
@@ -11,7 +10,7 @@ from tests.world.readme import LOCAL, README, blocks, typed_lines
 from tests.world.seen import Seen, look
 from tests.world.terminal import Said, Terminal, contents, left_running
 from tests.world.waiting import Once
-from tests.world.words import PULL, project, status
+from tests.world.words import PULL, project
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
@@ -28,17 +27,12 @@ class Way(Struct, frozen=True, kw_only=True):
     tests: Said
     files: dict[str, str]
     """What the checkout holds at the end: path and content."""
-    status: dict[str, Any]
     own_commits: list[str]
     """What the person committed meanwhile."""
     head: list[str]
     """The commits of the checkout at the end."""
     left_running: list[str]
     seen: Seen
-
-    def said(self, line: str) -> list[str]:
-        found = [said for typed, said in self.typed if typed.startswith(line)]
-        return [told for said in found for told in said.lines]
 
 
 class Walk:
@@ -99,7 +93,6 @@ def walk(folder: Path) -> Way:
             name: (terminal.cwd / name).read_text()
             for name in terminal.done("git ls-files").splitlines()
         },
-        status=status(terminal),
         own_commits=own,
         head=terminal.done("git rev-list HEAD").split(),
         left_running=left_running(folder),
@@ -125,11 +118,10 @@ def test_the_readmes_lines_bring_the_work(tmp_path: Path) -> None:
     assert left_running(tmp_path) == []
 
 
-def test_every_line_succeeds(way: Way) -> None:
+def test_each_command_succeeds_and_names_the_next_until_nothing_is_owed(
+    way: Way,
+) -> None:
     assert [(line, said.err) for line, said in way.typed if said.status != 0] == []
-
-
-def test_each_command_names_the_next_until_nothing_is_owed(way: Way) -> None:
     _, (_, started), *then = way.typed
     *working, (_, deacon), _ = then
 
@@ -143,8 +135,10 @@ def test_each_command_names_the_next_until_nothing_is_owed(way: Way) -> None:
 
 
 def test_init_says_what_it_found(way: Way) -> None:
-    said = way.said("brat init")
+    (line, one), *_ = way.typed
+    said = one.lines
 
+    assert line == "brat init"
     assert said[0].endswith("as pat-person/project, branch main")
     assert "CI: python -m pytest -q (pyproject.toml configures pytest)" in said
 

@@ -15,21 +15,18 @@ ROOMS = ("brat", "bot", "runner", "convoy", "grite")
 LIBRARY = ("json", "asyncio", "msgspec", "httpx", "click", "encodings", "site")
 
 
-@pytest.fixture
-def trap(tmp_path: Path) -> Path:
-    folder = tmp_path / "evil"
-    spring = f"open({str(tmp_path / 'sprung')!r}, 'a').write(__name__)\n"
+def test_an_entry_point_imports_nothing_from_where_it_is_started(
+    tmp_path: Path,
+) -> None:
+    trap, sprung = tmp_path / "evil", tmp_path / "sprung"
+    spring = f"open({str(sprung)!r}, 'a').write(__name__)\n"
     for room in ROOMS:
-        (folder / room).mkdir(parents=True)
+        (trap / room).mkdir(parents=True)
         for name in ("__init__.py", "__main__.py"):
-            (folder / room / name).write_text(spring)
+            (trap / room / name).write_text(spring)
     for name in (*LIBRARY, "sitecustomize", "usercustomize"):
-        (folder / f"{name}.py").write_text(spring)
-    return folder
-
-
-def test_an_entry_point_imports_nothing_from_where_it_is_started(trap: Path) -> None:
-    env = {"PATH": os.environ["PATH"], "HOME": str(trap.parent)}
+        (trap / f"{name}.py").write_text(spring)
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     python = (sys.executable, "-I", "-m")
     for argv, word in (
         ((*python, "runner"), "BRAT_SESSION"),
@@ -42,7 +39,7 @@ def test_an_entry_point_imports_nothing_from_where_it_is_started(trap: Path) -> 
         done = ran(argv, cwd=trap, env=env)
 
         assert word in done.stdout + done.stderr
-        assert not (trap.parent / "sprung").exists(), argv
+        assert not sprung.exists(), argv
 
     ran((sys.executable, "-m", "runner"), cwd=trap, env=env)
-    assert (trap.parent / "sprung").exists(), "the trap would spring"
+    assert sprung.exists(), "the trap would spring"

@@ -47,22 +47,12 @@ def refused_here(monkeypatch: pytest.MonkeyPatch) -> Here:
     return sentence
 
 
-@pytest.mark.parametrize("line", [START, "brat status"])
-def test_no_git_repository(tmp_path: Path, line: str) -> None:
-    terminal = new_terminal(tmp_path)
-    terminal.done("rm -r .git")
-
-    assert "is not in a git repository" in refused(terminal, line)
-
-
-def test_a_repository_without_a_commit(tmp_path: Path, refused_here: Here) -> None:
-    terminal = new_terminal(tmp_path)
-
-    assert "has no commits yet" in refused_here(terminal, START)
-
-
 def test_what_agents_cannot_start_from(tmp_path: Path, refused_here: Here) -> None:
+    empty = refused_here(new_terminal(tmp_path / "empty"), START)
     terminal = project(tmp_path, SHELL)
+    assert "`brat run`" in refused_here(terminal, "brat status")
+    for role in ("witness", "deacon"):
+        assert "`brat init`" in refused_here(terminal, f"brat {role} run")
     terminal.done(f"git clone --quiet --bare . {tmp_path}/bare.git")
     bare = refused(terminal, f"brat init --repo {tmp_path}/bare.git")
     terminal.write({"words/count.py": "def count(text): ...\n"})
@@ -70,6 +60,7 @@ def test_what_agents_cannot_start_from(tmp_path: Path, refused_here: Here) -> No
     terminal.done("git switch --quiet --detach")
     nowhere = refused_here(terminal, "brat init")
 
+    assert "has no commits yet" in empty
     assert "is a bare repository" in bare
     assert all("uncommitted changes (words/count.py)" in each for each in changed)
     assert "is not on a branch" in nowhere
@@ -86,16 +77,6 @@ def test_a_key_that_nobody_knows_names_the_nearest(
         place = f"{terminal.cwd}/.brat/config.toml: refinery.stratgy"
         assert f"{place}: unknown" in sentence
         assert sentence.endswith("did you mean strategy?")
-
-
-def test_a_repository_that_was_not_initialised(
-    tmp_path: Path, refused_here: Here
-) -> None:
-    terminal = project(tmp_path, SHELL)
-
-    assert "`brat run`" in refused_here(terminal, "brat status")
-    for role in ("witness", "deacon"):
-        assert "`brat init`" in refused_here(terminal, f"brat {role} run")
 
 
 def test_without_any_ci_it_is_said_that_nothing_will_land(tmp_path: Path) -> None:

@@ -152,46 +152,38 @@ def test_a_budget_that_knows_no_costs_is_pointed_out() -> None:
         assert row.tells_cost == ("cost" in told.get(name, {})), name
 
 
-def test_a_script_that_is_not_committed_is_said(tmp_path: Path, lacks: Lacks) -> None:
-    add = "run `git add {}` and commit it"
-    ignored = "git ignores it, so put its folder on the PATH and use its name"
-    for number, (config, name, mend) in enumerate(
+def test_a_script_that_cannot_be_started_is_said_with_what_mends_it(
+    tmp_path: Path, lacks: Lacks
+) -> None:
+    lost = "agents get only committed files, not {0}: run `git add {0}` and commit it"
+    ignored = "not made/ci.sh: git ignores it, so put its folder on the PATH and use"
+    mode = "run `chmod +x ./agent.sh && git add ./agent.sh` and commit it"
+    home = "write its full path, because no shell expands ~ here"
+    builtin = "it is a bash builtin, so begin the command with `bash -c`"
+    program = "[engine.default] shell: the program {} {}"
+    for number, (config, name, lack) in enumerate(
         (
-            (shell("sh", "./tools/agent.sh"), "tools/agent.sh", add),
-            (ci("./ci.sh -q"), "ci.sh", add),
-            (ci("FAST=1 sh ci.sh"), "ci.sh", add),
-            (ci("./made/ci.sh"), "made/ci.sh", ignored),
+            (shell("sh", "./tools/it.sh"), "tools/it.sh", lost.format("tools/it.sh")),
+            (ci("./ci.sh -q"), "ci.sh", lost.format("ci.sh")),
+            (ci("FAST=1 sh ci.sh"), "ci.sh", lost.format("ci.sh")),
+            (ci("./made/ci.sh"), "made/ci.sh", f"{ignored} its name"),
+            *(
+                (shell(it), "more.sh", program.format(it, lack))
+                for it, lack in (
+                    ("./agent.sh", f"is not executable: {mode}"),
+                    ("~/agent.sh", f"was not found: {home}"),
+                    ("source", f"was not found: {builtin}"),
+                )
+            ),
         )
     ):
         terminal = project(tmp_path / f"{number}", config)
+        terminal.commit("Agent", {"agent.sh": "true\n"})
         terminal.write({name: "#!/bin/sh\n"})
         (terminal.cwd / name).chmod(0o755)
         (terminal.cwd / ".git/info/exclude").write_text("made/\n")
 
-        lack = f": agents get only committed files, not {name}: {mend.format(name)}"
         assert lacks(terminal).endswith(lack)
-
-
-def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
-    tmp_path: Path, lacks: Lacks
-) -> None:
-    mode = "run `chmod +x ./agent.sh && git add ./agent.sh` and commit it"
-    for program, lack in (
-        ("./agent.sh", f"is not executable: {mode}"),
-        (
-            "~/agent.sh",
-            "was not found: write its full path, because no shell expands ~ here",
-        ),
-        (
-            "source",
-            "was not found: it is a bash builtin, so begin the command with `bash -c`",
-        ),
-    ):
-        terminal = project(tmp_path / program[0], shell(program))
-        terminal.commit("Agent", {"agent.sh": "true\n"})
-
-        where = f"[engine.default] shell: the program {program}"
-        assert lacks(terminal) == f"{where} {lack}"
 
 
 def test_a_list_with_a_fault_is_told_where_it_was_typed(tmp_path: Path) -> None:
