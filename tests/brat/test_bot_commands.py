@@ -29,16 +29,10 @@ async def test_it_polls_until_it_is_stopped(
             label = {"labels": ["brat"]}
             await here.post(f"issues/{issue}/labels", label, by="alice")
             file = tmp_path / "bot.json"
-            told = {
-                "api_url": f"{here.url}/api/v3",
-                "git_url": here.url,
-                "token": tokens["bot"],
-                "repositories": [REPO],
-                "folder": str(tmp_path / "bot"),
-                "push_gap_s": 0,
-                "sweep_s": 0.2,
-            }
-            file.write_text(json.dumps(told))
+            told = {"api_url": f"{here.url}/api/v3", "git_url": here.url}
+            told |= {"token": tokens["bot"], "folder": str(tmp_path / "bot")}
+            often = {"push_gap_s": 0, "sweep_s": 0.2}
+            file.write_text(json.dumps({**told, **often, "repositories": [REPO]}))
             child = await asyncio.create_subprocess_exec(
                 BRAT,
                 *("bot", "serve", str(file), "--poll", "--log", form),

@@ -159,14 +159,6 @@ def test_what_an_agent_would_start_without_is_said_first(
     ]
 
 
-def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None:
-    git(tmp_path, "init", "--quiet", "--object-format=sha256")
-    commit(tmp_path, "one\n")
-
-    with pytest.raises(BratError, match="uses sha256 object IDs"):
-        find(tmp_path)
-
-
 def test_ci_stays_as_long_as_the_file_that_it_was_found_by(origin: Path) -> None:
     commit(origin, "", "go.mod")
     checkout, known = registered(origin)
@@ -227,7 +219,9 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
             assert git(origin, "rev-parse", f"refs/heads/{name}") == landed
 
 
-def test_what_waits_here_is_told_with_what_helps(origin: Path) -> None:
+def test_what_waits_here_is_told_with_what_helps_until_it_is_mended(
+    origin: Path,
+) -> None:
     checkout, known = registered(origin)
     state = Rules().planned(spec(1)).state
     landed_in(registrations.bare_path(checkout.folder, known))
@@ -246,9 +240,7 @@ def test_what_waits_here_is_told_with_what_helps(origin: Path) -> None:
     assert beside.commands == clean.commands
     assert clean.commands == ("brat pull",)
 
-
-def test_a_configuration_is_complained_of_until_it_is_mended(origin: Path) -> None:
-    registered(origin)
+    pull(origin)
     file = origin / ".brat/config.toml"
     file.parent.mkdir()
     for text, faults in (("[ci]", 0), ("[cx]", 1), ("[cx]", 1), ("[ci]", 0)):
@@ -260,7 +252,9 @@ def test_a_configuration_is_complained_of_until_it_is_mended(origin: Path) -> No
     assert "must be a file" in found.why
 
 
-def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> None:
+def test_landed_work_is_brought_whatever_has_its_name_and_may_be_fetched(
+    origin: Path,
+) -> None:
     git(origin, "tag", "main", "HEAD^")
     checkout, known = registered(origin)
     CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
@@ -268,31 +262,27 @@ def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> Non
     tip = git(bare, "rev-parse", "HEAD")
     landed = landed_in(bare)
 
-    for on in ("--create=other", "main"):
-        git(origin, "switch", "--quiet", on)
-        assert pull(origin) == 0
-        assert git(origin, "rev-parse", "refs/heads/main") == landed
-        git(origin, "update-ref", "refs/heads/main", tip)
-
-
-def test_landed_work_is_brought_though_git_may_fetch_no_files(origin: Path) -> None:
-    checkout, known = registered(origin)
-    tip = git(origin, "rev-parse", "HEAD")
-    landed = landed_in(registrations.bare_path(checkout.folder, known))
-
-    for name in ("protocol.file.allow", "protocol.allow"):
+    git(origin, "branch", "other", tip)
+    for name in ("brat.nothing", "protocol.file.allow", "protocol.allow"):
         git(origin, "config", name, "never")
-        for on in ("--create=other", "main"):
+        for on in ("other", "main"):
             git(origin, "switch", "--quiet", on)
             assert pull(origin) == 0
             assert git(origin, "rev-parse", "refs/heads/main") == landed
             git(origin, "reset", "--quiet", "--hard", tip)
             git(origin, "update-ref", "refs/heads/main", tip)
-        git(origin, "branch", "--delete", "other")
         git(origin, "config", "--unset", name)
 
 
-def test_what_git_does_on_no_branch_is_ended_by_gits_own_command(origin: Path) -> None:
+def test_a_checkout_in_which_no_agent_can_start_is_said_with_gits_own_way_out(
+    origin: Path,
+) -> None:
+    odd = origin.parent / "odd"
+    git(origin, "init", "--quiet", "--object-format=sha256", str(odd))
+    commit(odd, "one\n")
+    with pytest.raises(BratError, match="uses sha256 object IDs"):
+        find(odd)
+
     git(origin, "bisect", "start", "HEAD", "HEAD~1")
     git(origin, "switch", "--quiet", "--detach")
     with pytest.raises(BratError, match="or run `git bisect reset`"):
@@ -401,40 +391,29 @@ def test_from_another_branch_the_default_one_of_the_origin_is_brought(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-@pytest.mark.parametrize("allowed", ["*", "the folder", ""])
 def test_a_checkout_of_another_user_is_used_where_the_persons_git_uses_it(
-    origin: Path, tmp_path: Path, allowed: str
-) -> None:
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    named = {"the folder": str(origin)}.get(allowed, allowed)
-    if named:
-        (tmp_path / ".gitconfig").write_text(f"[safe]\n\tdirectory = {named}\n")
-    for each in (origin, *origin.rglob("*")):
-        os.chown(each, 12345, 12345)
-
-    done = ran((BRAT, "init"), cwd=origin, env=env)
-
-    if allowed:
-        assert done.returncode == 0, done.stderr
-        assert (origin / ".git/brat").is_dir()
-    else:
-        (said,) = done.stderr.splitlines()
-        assert f"git config --global --add safe.directory {origin}" in said
-        assert done.returncode == 1
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_where_another_user_ran_brat_nothing_begins(
     origin: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / ".gitconfig").write_text("[safe]\n\tdirectory = *\n")
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    assert ran((BRAT, "init"), cwd=origin, env=env).returncode == 0
-    for each in (origin, *origin.rglob("*")):
-        os.chown(each, 12345, 12345)
 
+    def given_away() -> None:
+        for each in (origin, *origin.rglob("*")):
+            os.chown(each, 12345, 12345)
+
+    given_away()
+    for allowed in ("", "*", str(origin)):
+        listed = f"[safe]\n\tdirectory = {allowed}\n" if allowed else ""
+        (tmp_path / ".gitconfig").write_text(listed)
+
+        done = ran((BRAT, "init"), cwd=origin, env=env)
+
+        assert done.returncode == (not allowed), done.stderr
+        assert (origin / ".git/brat").is_dir() == bool(allowed)
+        said = f"git config --global --add safe.directory {origin}"
+        assert allowed or [said in each for each in done.stderr.splitlines()] == [True]
+
+    given_away()  # where another user ran brat, nothing begins
     done = ran((BRAT, "mayor", "start", "--task", "x"), cwd=origin, env=env)
-
     folder = origin / ".git/brat"
     assert f"another user ran brat here, and {folder} is not yours: " in done.stderr
     assert f"`sudo chown -R 0 {folder}`" in done.stderr

@@ -6,7 +6,10 @@ import pygit2
 import pytest
 
 from brat.repository.remote_forge import origin_of
+from brat.status import session_views
 from grite.errors import BratError
+from tests.world.kept import Kept
+from tests.world.rules import Rules, spec
 
 CLOUD = ("GH_TOKEN", "GITHUB_TOKEN")
 SERVER = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
@@ -48,10 +51,25 @@ def test_a_remote_names_its_forge(
     assert found.web == f"{page}/ann/app"
 
 
-@pytest.mark.parametrize("url", ["/srv/git/app.git", "file:///srv/app", "https://a/b"])
-def test_another_remote_names_none(tmp_path: Path, url: str) -> None:
-    pygit2.init_repository(str(tmp_path)).remotes.create("origin", url)
-    with pytest.raises(
-        BratError, match="no remote `origin` that points to a repository"
-    ):
-        origin_of(tmp_path)
+def test_another_remote_names_none(tmp_path: Path) -> None:
+    remotes = pygit2.init_repository(str(tmp_path)).remotes
+    remotes.create("origin", "")
+    for url in ("/srv/git/app.git", "file:///srv/app", "https://a/b"):
+        remotes.set_url("origin", url)
+        why = "no remote `origin` that points to a repository"
+        with pytest.raises(BratError, match=why):
+            origin_of(tmp_path)
+
+
+def test_a_session_whose_output_is_not_here_is_named_on_the_forge(
+    tmp_path: Path,
+) -> None:
+    Kept(tmp_path, Rules().planned(spec(1), spec(2)).started(1))
+    url = "git@git.example:ann/app.git"
+    pygit2.Repository(str(tmp_path)).remotes.create("origin", url)
+
+    where = "https://git.example/ann/app/actions/runs/101, or use --bot"
+    with pytest.raises(BratError, match=f"ran on the forge; .* {where}"):
+        session_views.tail_session(tmp_path, 1, None, None, following=False)
+    with pytest.raises(BratError, match="task 2 has had no session yet"):
+        session_views.tail_session(tmp_path, 2, None, None, following=False)

@@ -8,7 +8,9 @@ from brat.local.start_checks import model_keys
 from convoy.config import load
 
 
-def test_a_disk_that_is_nearly_full_is_a_fault_and_says_which(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_fault_and_what_agents_have_of_a_terminal_is_named(
+    tmp_path: Path,
+) -> None:
     full, enough = room(LEAST - 1, tmp_path), room(LEAST, tmp_path)
 
     assert full.grade == "fault"
@@ -19,10 +21,6 @@ def test_a_disk_that_is_nearly_full_is_a_fault_and_says_which(tmp_path: Path) ->
     assert "GB of disk space free for sessions" in has_room.said
     assert "agents and CI get PATH" in has_tools.said
 
-
-def test_what_agents_and_ci_have_of_a_terminal_is_named_and_what_is_hidden(
-    tmp_path: Path,
-) -> None:
     (tmp_path / ".npmrc").touch()
 
     found = tools({"JAVA_HOME": "/opt/java"}, tmp_path)

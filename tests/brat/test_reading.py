@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pygit2
 import pytest
@@ -16,17 +17,17 @@ from grite.errors import Missing, Rewritten
 from grite.lease import Lock
 from grite.remote import Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
-from tests.brat.telling import NOW, Telling
 from tests.grite.commits import commit, said
+from tests.world.kept import NOW, Kept
 from tests.world.local_log import appended
 from tests.world.rules import ACTOR, NAME
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Telling:
-    telling = Telling(tmp_path / "log.git")
-    telling.tell(words=WORTH)
-    return telling
+def told(tmp_path: Path) -> Kept:
+    kept = Kept(tmp_path / "log.git")
+    kept.tell(words=WORTH)
+    return kept
 
 
 @pytest.fixture
@@ -34,10 +35,8 @@ def read_commits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     real = Log.read
 
-    def watched(
-        log: Log, head: str, *, since: str | None = None, whole: bool = False
-    ) -> Iterator[object]:
-        for entry in real(log, head, since=since, whole=whole):
+    def watched(log: Log, head: str, **more: Any) -> Iterator[object]:  # noqa: ANN401
+        for entry in real(log, head, **more):
             seen.append(entry.commit)
             yield entry
 
@@ -45,13 +44,13 @@ def read_commits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def truth(told: Telling) -> State:
+def truth(told: Kept) -> State:
     return follow(told.log, str(told.log.head())).state
 
 
 @pytest.mark.parametrize("is_same", [True, False])
 def test_a_second_reading_costs_only_what_is_new(
-    told: Telling, read_commits: list[str], *, is_same: bool
+    told: Kept, read_commits: list[str], *, is_same: bool
 ) -> None:
     reader = Reader(told.path)
     reader.read()
@@ -68,7 +67,7 @@ def test_a_second_reading_costs_only_what_is_new(
     assert (reader.faults, reader.notices) == ((), ())
 
 
-def test_where_none_can_be_it_is_read_each_time(told: Telling) -> None:
+def test_where_none_can_be_it_is_read_each_time(told: Kept) -> None:
     (told.path / CACHE).write_text("no folder")
     for _ in range(2):
         assert Reader(told.path).read() == truth(told)
@@ -81,7 +80,7 @@ def of_another_log(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("harm", [lambda data: data[:-5], of_another_log, None])
 def test_what_is_of_no_use_is_not_used(
-    harm: Callable[[bytes], bytes] | None, told: Telling
+    harm: Callable[[bytes], bytes] | None, told: Kept
 ) -> None:
     Reader(told.path).read()
     file = told.path / CACHE / "state.json"
@@ -100,7 +99,7 @@ def test_what_is_of_no_use_is_not_used(
 
 
 def test_a_clone_without_history_is_read_from_its_checkpoint_or_says_what_to_do(
-    told: Telling, tmp_path: Path
+    told: Kept, tmp_path: Path
 ) -> None:
     told.mark()
     told.rules.started(1)
@@ -119,7 +118,7 @@ def test_a_clone_without_history_is_read_from_its_checkpoint_or_says_what_to_do(
     assert Reader(bare).read() == truth(told)
 
 
-def test_checkpoints_are_held_against_the_log(told: Telling) -> None:
+def test_checkpoints_are_held_against_the_log(told: Kept) -> None:
     told.mark(NOW)
     told.rules.started(1)
     told.tell()
@@ -142,9 +141,6 @@ def test_checkpoints_are_held_against_the_log(told: Telling) -> None:
         f"{checkpoint.ref_of(NOW + 2)}: it does not match the log "
     )
 
-
-def test_a_checkpoint_of_another_log_is_found(told: Telling) -> None:
-    told.mark()
     said(told.path, "update-ref", "-d", WAL_REF)
     assert "the log is gone" in verify(told.path)[0]
     appended(told.log, told.rules.written[:1], after=None, actor=ACTOR, at_ms=1)
@@ -152,7 +148,7 @@ def test_a_checkpoint_of_another_log_is_found(told: Telling) -> None:
     assert "does not descend" in verify(told.path)[0]
 
 
-def test_a_log_that_was_rewound_is_refused(told: Telling) -> None:
+def test_a_log_that_was_rewound_is_refused(told: Kept) -> None:
     before = told.log.head()
     told.rules.started(1)
     head = told.tell()
@@ -174,11 +170,11 @@ def test_a_log_that_was_rewound_is_refused(told: Telling) -> None:
 # --- what is only a cache or a stale lock is put right; what is history stays ---------
 
 
-def refs(told: Telling) -> set[str]:
+def refs(told: Kept) -> set[str]:
     return set(pygit2.Repository(str(told.path)).listall_references())
 
 
-def locked(told: Telling, resource: str, expires_ms: int) -> str:
+def locked(told: Kept, resource: str, expires_ms: int) -> str:
     repo = pygit2.Repository(str(told.path))
     lock = Lock(ACTOR, "n", expires_ms, resource)
     made = lease.write(repo, lock, parent=None, at_ms=NOW)
@@ -186,48 +182,32 @@ def locked(told: Telling, resource: str, expires_ms: int) -> str:
     return lease.ref_of(resource)
 
 
-def test_a_checkpoint_that_is_of_no_use_is_removed(told: Telling) -> None:
-    good, bad = told.mark(), checkpoint.ref_of(NOW + 1)
-    said(told.path, "update-ref", bad, commit(told.path, {"a": b"1"}))
-
-    (done,) = repair(told.path, NOW)
-
-    assert done.startswith(f"removed {bad}: it cannot be used: ")
-    assert refs(told) == {WAL_REF, good}
-    assert verify(told.path) == ()
-    assert repair(told.path, NOW) == ()
-
-
-def test_beside_a_log_that_is_gone_checkpoints_stay(told: Telling) -> None:
-    mark = told.mark()
-    said(told.path, "update-ref", "-d", WAL_REF)
-
-    assert repair(told.path, NOW) == ()
-
-    assert refs(told) == {mark}
-
-
-def test_stale_and_broken_locks_are_swept(told: Telling) -> None:
-    ran_out = locked(told, "path:a", NOW - GRACE_MS)
-    broken = lease.ref_of("path:b")
-    said(told.path, "update-ref", broken, commit(told.path, {"a": b"1"}))
-    held = locked(told, "path:c", NOW - GRACE_MS + 1)
-
-    done = repair(told.path, NOW)
-
-    assert {line.split()[1] for line in done} == {f"{ran_out}:", f"{broken}:"}
-    assert refs(told) == {WAL_REF, held}
-    assert repair(told.path, NOW) == ()
-
-
-def test_what_was_kept_and_cannot_be_used_is_made_again(told: Telling) -> None:
+def test_what_is_of_no_use_is_removed_or_made_again_and_nothing_else(
+    told: Kept,
+) -> None:
     state = Reader(told.path).read()
+    good, bad = told.mark(), checkpoint.ref_of(NOW + 1)
+    blob = commit(told.path, {"a": b"1"})
+    broken = lease.ref_of("path:b")
+    for ref in (bad, broken):
+        said(told.path, "update-ref", ref, blob)
+    ran_out = locked(told, "path:a", NOW - GRACE_MS)
+    held = locked(told, "path:c", NOW - GRACE_MS + 1)
     file = told.path / CACHE / "state.json"
     file.write_bytes(file.read_bytes()[:40])
 
-    (done,) = repair(told.path, NOW)
+    done = repair(told.path, NOW)
 
-    assert done.startswith("the log was read again in full: ")
+    removed = {line.split(": ")[0] for line in done if line.startswith("removed ")}
+    assert removed == {f"removed {ref}" for ref in (bad, broken, ran_out)}
+    (again,) = [line for line in done if not line.startswith("removed ")]
+    assert again.startswith("the log was read again in full: ")
+    assert refs(told) == {WAL_REF, good, held}
+    assert verify(told.path) == ()
     reader = Reader(told.path)
     assert (reader.read(), reader.notices) == (state, ())
     assert repair(told.path, NOW) == ()
+
+    said(told.path, "update-ref", "-d", WAL_REF)
+    repair(told.path, NOW)
+    assert refs(told) == {good, held}, "beside a log that is gone, checkpoints stay"

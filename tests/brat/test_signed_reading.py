@@ -13,31 +13,29 @@ from convoy.log.record import record
 from grite import signatures
 from grite.errors import BratError
 from grite.wal import Log
-from tests.brat.telling import NOW, Telling
 from tests.grite.commits import commit, said
+from tests.world.kept import NOW, Kept
 from tests.world.local_log import appended
 from tests.world.log_keys import LOG_KEY, OTHER_KEY
 from tests.world.rules import ACTOR, NAME
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Telling:
+def told(tmp_path: Path) -> Kept:
     """Give the log of a local forge, whose bot has a key."""
     bot = tmp_path / "bot"
     bot.mkdir()
     (bot / signatures.BOT_SIGNERS_FILE).write_text(line(LOG_KEY.public))
     path = tmp_path / "forge" / "repos" / "alice" / "app.git"
     path.parent.mkdir(parents=True)
-    made = Telling(path, LOG_KEY.writer())
-    made.tell()
-    return made
+    return Kept(path, writer=LOG_KEY.writer())
 
 
 def line(public: bytes) -> str:
     return signatures.signer_line(public, "a key")
 
 
-def forged(told: Telling) -> str:
+def forged(told: Kept) -> str:
     """Push what pauses the convoy, as the bot, without its key."""
     log = Log(told.path)
     reader = Reader(told.path)
@@ -46,7 +44,7 @@ def forged(told: Telling) -> str:
     return appended(log, events, after=log.head(), actor=ACTOR, at_ms=NOW)
 
 
-def test_a_forged_event_changes_nothing_and_is_named(told: Telling) -> None:
+def test_a_forged_event_changes_nothing_and_is_named(told: Kept) -> None:
     before = Reader(told.path).read()
     theirs = forged(told)
     reader = Reader(told.path)
@@ -57,7 +55,7 @@ def test_a_forged_event_changes_nothing_and_is_named(told: Telling) -> None:
     assert "not signed" in fault
 
 
-async def test_what_lists_the_log_names_it_and_shows_none_of_it(told: Telling) -> None:
+async def test_what_lists_the_log_names_it_and_shows_none_of_it(told: Kept) -> None:
     whole = log_reader.newest_lines(told.path, 100)
     theirs = forged(told)
 
@@ -76,7 +74,7 @@ async def test_what_lists_the_log_names_it_and_shows_none_of_it(told: Telling) -
     assert "mallory" not in str(shown)
 
 
-def test_a_forged_checkpoint_is_not_used(told: Telling) -> None:
+def test_a_forged_checkpoint_is_not_used(told: Kept) -> None:
     told.writer = OTHER_KEY.writer()
     ref = told.mark()
     reader = Reader(told.path)
@@ -90,8 +88,7 @@ def test_a_forged_checkpoint_is_not_used(told: Telling) -> None:
 
 
 def test_in_a_clone_the_default_branch_says_who_may_sign(tmp_path: Path) -> None:
-    told = Telling(tmp_path / "clone.git", LOG_KEY.writer())
-    told.tell()
+    told = Kept(tmp_path / "clone.git", writer=LOG_KEY.writer())
     assert authority_of(told.path) is None
     rules = {signatures.SIGNERS_FILE: line(OTHER_KEY.public).encode()}
     said(told.path, "update-ref", "refs/heads/main", commit(told.path, rules))
@@ -104,7 +101,7 @@ def test_in_a_clone_the_default_branch_says_who_may_sign(tmp_path: Path) -> None
     assert "not allowed" in reader.trusted.fault
 
 
-def test_a_line_that_cannot_be_enforced_stops_a_reader(told: Telling) -> None:
+def test_a_line_that_cannot_be_enforced_stops_a_reader(told: Kept) -> None:
     file = told.path.parents[3] / "bot" / signatures.BOT_SIGNERS_FILE
     file.write_text("brat ssh-rsa AAAA")
 

@@ -7,18 +7,18 @@ import pytest
 
 from bot.dashboard.dashboard_source import LogHistory
 from convoy.log.record import follow
-from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens, Visit
+from tests.world.kept import Kept
 from tests.world.rules import sha
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Telling:
-    return Telling(tmp_path / "log.git")
+def told(tmp_path: Path) -> Kept:
+    return Kept(tmp_path / "log.git")
 
 
 @pytest.fixture
-async def visit(opens: Opens, told: Telling) -> AsyncIterator[Visit]:
+async def visit(opens: Opens, told: Kept) -> AsyncIterator[Visit]:
     """Serve a log in which nothing has landed yet."""
     told.tell()
     history = LogHistory(told.path, lambda: follow(told.log, str(told.log.head())))
@@ -26,7 +26,7 @@ async def visit(opens: Opens, told: Telling) -> AsyncIterator[Visit]:
         yield visit
 
 
-async def test_it_reads_on_as_changes_land(visit: Visit, told: Telling) -> None:
+async def test_it_reads_on_as_changes_land(visit: Visit, told: Kept) -> None:
     before = await visit.text("/analytics")
     told.rules.landed(1, sha("a"))
     told.tell()

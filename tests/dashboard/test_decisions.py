@@ -15,13 +15,13 @@ from convoy.views.history import (
     MOST_DECISIONS,
     DecisionHistory,
 )
-from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens
+from tests.world.kept import Kept
 from tests.world.rules import NAME, spec
 
 
 async def test_the_newest_decision_comes_first(opens: Opens, tmp_path: Path) -> None:
-    told = Telling(tmp_path / "log.git")
+    told = Kept(tmp_path / "log.git")
     history = LogHistory(told.path, lambda: follow(told.log, str(told.log.head())))
     told.rules.do(
         TaskTold(convoy=NAME, task=1, by="bea", text="Keep <b>names</b>."),
