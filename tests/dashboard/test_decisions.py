@@ -1,7 +1,8 @@
-"""A convoy's page tells what people decided: when, who, with which right."""
+"""Pages over a real log: what people decided, and what landed when."""
 
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from bot.dashboard.dashboard_source import LogHistory
@@ -17,12 +18,34 @@ from convoy.views.history import (
 )
 from tests.dashboard.conftest import Opens
 from tests.world.kept import Kept
-from tests.world.rules import NAME, spec
+from tests.world.rules import NAME, sha, spec
 
 
-async def test_the_newest_decision_comes_first(opens: Opens, tmp_path: Path) -> None:
-    told = Kept(tmp_path / "log.git")
-    history = LogHistory(told.path, lambda: follow(told.log, str(told.log.head())))
+@pytest.fixture
+def told(tmp_path: Path) -> Kept:
+    return Kept(tmp_path / "log.git")
+
+
+def history_of(told: Kept) -> LogHistory:
+    return LogHistory(told.path, lambda: follow(told.log, str(told.log.head())))
+
+
+async def test_analytics_read_on_as_changes_land(opens: Opens, told: Kept) -> None:
+    async with opens(told.rules, history=history_of(told)) as visit:
+        before = await visit.text("/analytics")
+        told.rules.landed(1, sha("a"))
+        told.tell()
+        after = await visit.text("/analytics")
+
+    assert "No change has landed" in before
+    assert "1 change landed in 1 day" in after
+    assert "<title>1970-01-01: 1</title>" in after
+    assert "CI time per landed change" in after
+    assert "Cost per landed change" not in after  # no session told its cost
+    assert 'href="/analytics" aria-current="page"' in after
+
+
+async def test_the_newest_decision_comes_first(opens: Opens, told: Kept) -> None:
     told.rules.do(
         TaskTold(convoy=NAME, task=1, by="bea", text="Keep <b>names</b>."),
         BlockTask(convoy=NAME, task=1, why="no CI"),
@@ -32,7 +55,7 @@ async def test_the_newest_decision_comes_first(opens: Opens, tmp_path: Path) -> 
         DropTask(convoy=NAME, task=1, why="dropped by gus", by="gus"),
     )
     told.tell()
-    async with opens(told.rules, history=history) as visit:
+    async with opens(told.rules, history=history_of(told)) as visit:
         page = await visit.text(f"/convoys/{NAME}")
 
     _, _, shown = page.partition('id="decisions"')

@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, ViewportSize, expect
 
 from tests.pictures.busy_repository import busy_repository
 from tests.pictures.passkeys_plan import RED, REFUSED, title
@@ -15,9 +15,10 @@ from tests.world.browser import PROGRAM, Tab
 
 pytestmark = pytest.mark.needs(PROGRAM, "npm")
 
-FOLD = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
+FOLD = ViewportSize(width=1280, height=800)
+PHONE = ViewportSize(width=390, height=844)
 TASKS = 20
+PASSKEYS = "Let people sign in with passkeys"
 MORE_PAGES = ("/convoys", "/log?words=nothing-of-the-kind", "/nope", "/?token=guess")
 COLOURS = """(({color, backgroundColor}) => [color, backgroundColor].map(
     each => each.match(/\\d+/g).map(Number).reduce((one, other) => one + other)
@@ -39,14 +40,14 @@ async def tab(tmp_path: Path) -> AsyncIterator[Tab]:
         yield tab
 
 
-async def first(page: Page, *, size: dict[str, int]) -> Page:
-    await page.set_viewport_size({"width": size["width"], "height": size["height"]})
+async def overview(page: Page) -> Page:
+    await page.set_viewport_size(FOLD)
     await page.get_by_role("link", name="Overview").click()
     return page
 
 
 async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
-    page = await first(tab.page, size=FOLD)
+    page = await overview(tab.page)
 
     # what waits for me: without a click
     waits = page.get_by_role("region", name="Waiting for you")
@@ -55,9 +56,8 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
         "2 items are waiting for you"
     )
     # how far is it: without a click
-    one = page.get_by_role("region", name="Let people sign in with passkeys")
-    done = one.get_by_text("10 of 20 merged · ")
-    await expect(done).to_be_in_viewport()
+    one = page.get_by_role("region", name=PASSKEYS)
+    await expect(one.get_by_text("10 of 20 merged · ")).to_be_in_viewport()
     # is it going well: without a click
     await expect(one.get_by_text("needs you")).to_be_in_viewport()
     await expect(page.get_by_text("#42 needs you", exact=True)).to_be_in_viewport()
@@ -67,10 +67,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     # who works on what, where tasks have the same number: without a click
     agents = page.get_by_role("region", name="Working agents")
     await expect(agents.get_by_role("link").first).to_be_in_viewport()
-    for convoy in (
-        "Let people sign in with passkeys #42",
-        "Export invoices as CSV #40",
-    ):
+    for convoy in (f"{PASSKEYS} #42", "Export invoices as CSV #40"):
         await expect(agents).to_contain_text(convoy)
 
     # what did it cost, why is a queued task not merged: without a click
@@ -87,8 +84,8 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     await expect(why).to_contain_text("test_ten_attempts_lock_an_account")
 
     # what waits for CI, and not for me: one click
-    await first(page, size=FOLD)
-    await page.get_by_role("link", name="Let people sign in with passkeys").click()
+    await overview(page)
+    await page.get_by_role("link", name=PASSKEYS).click()
     tasks = page.get_by_role("region", name="Tasks")
     await expect(tasks).to_contain_text("waiting for CI or its turn to land")
 
@@ -99,7 +96,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     await expect(kept).to_have_text("+        with self._lock:\n")
 
     # what did the agent say before it failed: one click
-    await first(page, size=FOLD)
+    await overview(page)
     await page.get_by_role("link", name=f"{REFUSED} {title(REFUSED)}").first.click()
     said = page.get_by_role("region", name="Output of the last session")
     await expect(said).to_contain_text("I cannot lock an account without a store")
@@ -109,7 +106,7 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     await expect(first_said).to_contain_text("I cannot lock an account")
 
     # what did an engine cost this week: one click
-    await first(page, size=FOLD)
+    await overview(page)
     await page.get_by_role("link", name="Analytics").click()
     week = page.get_by_role("region", name="Last 7 days")
     await expect(week.get_by_role("row", name="codex")).to_contain_text("$")
@@ -124,14 +121,13 @@ async def test_pages_fit_a_phone_and_every_eye(tab: Tab) -> None:
     top = await page.evaluate("location.origin")
     paths = (*PAGES.values(), *MORE_PAGES, f"{PAGES['task']}?attempt=1")
     for size, path in product((PHONE, FOLD), paths):
-        width, height = size["width"], size["height"]
-        await page.set_viewport_size({"width": width, "height": height})
+        await page.set_viewport_size(size)
         await page.goto(top + path)
         for scheme in SCHEMES:
             await page.emulate_media(color_scheme=scheme)
             wide = await page.evaluate("document.documentElement.scrollWidth")
             ink, paper = await page.evaluate(COLOURS)
-            assert size is FOLD or wide <= width, path
+            assert size is FOLD or wide <= PHONE["width"], path
             assert (ink > paper) == (scheme == "dark"), path
             assert await tab.faults() == [], (path, scheme)
     assert [said for said in tab.complaints if "status of 40" not in said] == []

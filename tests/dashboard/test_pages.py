@@ -134,16 +134,10 @@ async def test_every_answer_forbids_what_pages_do_not_need(opens: Opens) -> None
     assert answers[0].headers["Cache-Control"] == "no-store"
 
 
-# --- search in what agents printed ----------------------------------------------------
-
-SAID = "Reading login.py\nThe Frobnicator says <b>no</b>\nBye\n"
-
-
-async def test_a_line_that_an_agent_printed_is_found_with_its_task(
-    opens: Opens,
-) -> None:
+async def test_a_line_that_an_agent_printed_is_found(opens: Opens) -> None:
+    said = "Reading login.py\nThe Frobnicator says <b>no</b>\nBye\n"
     rules = Rules().planned(spec(1), spec(2)).started(1)
-    async with opens(rules, output=lambda _: SAID) as visit:
+    async with opens(rules, output=lambda _: said) as visit:
         found = await visit.text("/search?words=frobnicator+NO")
         of_two_lines = await visit.text("/search?words=login.py+frobnicator")
 
