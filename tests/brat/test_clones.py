@@ -14,16 +14,17 @@ from filelock import FileLock
 
 from brat.commands.init_repository import init
 from brat.commands.print_diff import pull
-from brat.doctor.checkup import check_up
+from brat.doctor.checkup import LEAST, check_up, checked_machine, room, tools
 from brat.forge.resources.forge_records import Ci
+from brat.forge.service.programs import SECRET
 from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import served
-from brat.local.start_checks import branch_lacks, ci_of, clone_lacks
+from brat.local.start_checks import branch_lacks, ci_of, clone_lacks, model_keys
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout, find, require_clean
 from brat.repository.registration import Registration, Source, register
 from brat.status.local_attention import here, stands_still
-from convoy.config import Config
+from convoy.config import Config, load
 from convoy.model.state import State
 from grite.errors import BratError
 from tests.runner.job import CLEAN
@@ -501,3 +502,51 @@ def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
 
     one, other = (each.result() for each in starts)
     assert one == other
+
+
+# --- what the machine has for agents --------------------------------------------------
+
+
+def test_a_full_disk_is_a_fault_and_what_agents_have_of_a_terminal_is_named(
+    tmp_path: Path,
+) -> None:
+    full, enough = room(LEAST - 1, tmp_path), room(LEAST, tmp_path)
+
+    assert full.grade == "fault"
+    assert full.said.startswith("only 1.0 GB")
+    assert str(tmp_path) in full.mend
+    assert enough.grade == "ok"
+    has_room, has_tools = checked_machine(tmp_path)
+    assert "GB of disk space free for sessions" in has_room.said
+    assert "agents and CI get PATH" in has_tools.said
+
+    (tmp_path / ".npmrc").touch()
+
+    found = tools({"JAVA_HOME": "/opt/java"}, tmp_path)
+
+    assert found.grade == "ok"
+    assert "get PATH, JAVA_HOME from your terminal, but not ~/.npmrc" in found.said
+
+
+CONFIG = '[engine.default]\ntype = "codex"\nsecret = "TEAM_KEY"\n'
+
+
+def test_only_what_engines_and_the_configuration_name_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "TEAM_KEY", "BRAT_MODEL_URL"):
+        monkeypatch.setenv(name, f"value of {name}")
+    for name in ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", f"{SECRET}X"):
+        monkeypatch.setenv(name, "not theirs")
+    monkeypatch.setenv("GEMINI_API_KEY", "")
+    for name in ("OPENAI_API_KEY", "COPILOT_GITHUB_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+    monkeypatch.chdir("/usr")
+    monkeypatch.setenv("BRAT_SHOWN", "/opt/tools:lib/../share:")
+
+    found = model_keys(load(CONFIG, source="x"))
+
+    shown = {"BRAT_SHOWN": "/opt/tools:/usr/share"}
+    keys = {"ANTHROPIC_API_KEY", "TEAM_KEY", "BRAT_MODEL_URL"}
+    assert found == {name: f"value of {name}" for name in keys} | shown

@@ -1,5 +1,6 @@
 """Reading a log without a bot: what was read is kept, and never trusted too far."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -7,19 +8,23 @@ from typing import Any
 import pygit2
 import pytest
 
+from brat.commands.mcp_server import TOOLS, Backend
 from brat.doctor.checkup import GRACE_MS, repair
-from brat.repository.log_reader import CACHE, WORTH, Reader, verify
+from brat.repository import log_reader
+from brat.repository.log_reader import CACHE, WORTH, Reader, authority_of, verify
+from convoy.events.people_events import ConvoyPaused
 from convoy.log import record as states
-from convoy.log.record import Reading, follow
+from convoy.log.record import Reading, follow, record
 from convoy.model.state import Moment, State
-from grite import checkpoint, lease
-from grite.errors import Missing, Rewritten
+from grite import checkpoint, lease, signatures
+from grite.errors import BratError, Missing, Rewritten
 from grite.lease import Lock
 from grite.remote import Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
 from tests.grite.commits import commit, said
 from tests.world.kept import NOW, Kept
 from tests.world.local_log import appended
+from tests.world.log_keys import LOG_KEY, OTHER_KEY
 from tests.world.rules import ACTOR, NAME
 
 
@@ -211,3 +216,95 @@ def test_what_is_of_no_use_is_removed_or_made_again_and_nothing_else(
     said(told.path, "update-ref", "-d", WAL_REF)
     repair(told.path, NOW)
     assert refs(told) == {good, held}, "beside a log that is gone, checkpoints stay"
+
+
+# --- a signed log: readers stop where nobody who may sign it has signed ---------------
+
+
+@pytest.fixture
+def signed(tmp_path: Path) -> Kept:
+    """Give the log of a local forge, whose bot has a key."""
+    bot = tmp_path / "bot"
+    bot.mkdir()
+    (bot / signatures.BOT_SIGNERS_FILE).write_text(line(LOG_KEY.public))
+    path = tmp_path / "forge" / "repos" / "alice" / "app.git"
+    path.parent.mkdir(parents=True)
+    return Kept(path, writer=LOG_KEY.writer())
+
+
+def line(public: bytes) -> str:
+    return signatures.signer_line(public, "a key")
+
+
+def forged(signed: Kept) -> str:
+    """Push what pauses the convoy, as the bot, without its key."""
+    log = Log(signed.path)
+    reader = Reader(signed.path)
+    fact = ConvoyPaused(convoy=NAME, by="mallory")
+    events = record(reader.read(), [fact], actor=ACTOR, at=NOW)[1]
+    return appended(log, events, after=log.head(), actor=ACTOR, at_ms=NOW)
+
+
+def test_a_forged_event_changes_nothing_and_is_named(signed: Kept) -> None:
+    before = Reader(signed.path).read()
+    theirs = forged(signed)
+    reader = Reader(signed.path)
+
+    assert reader.read() == before
+    (fault,) = reader.faults
+    assert theirs[:10] in fault
+    assert "not signed" in fault
+
+
+async def test_what_lists_the_log_names_it_and_shows_none_of_it(signed: Kept) -> None:
+    whole = log_reader.newest_lines(signed.path, 100)
+    theirs = forged(signed)
+
+    shown = log_reader.newest_lines(signed.path, 100)
+    exported = json.loads(log_reader.as_json(log_reader.log_entries(signed.path)))
+
+    assert shown[:-1] == whole
+    assert (
+        f"commit {theirs[:10]} does not count: no allowed key signed it"
+        in shown[-1].text
+    )
+    assert exported["meta"]["foreign"] == [theirs]
+    assert "mallory" not in json.dumps(exported)
+    seen = await TOOLS[3].call(Backend(signed.path), {"lines": 100})
+    assert [one["text"] for one in seen["lines"]] == [one.text for one in shown]
+    assert "mallory" not in str(shown)
+
+
+def test_a_forged_checkpoint_is_not_used(signed: Kept) -> None:
+    signed.writer = OTHER_KEY.writer()
+    ref = signed.mark()
+    reader = Reader(signed.path)
+
+    reader.read()
+
+    (notice,) = reader.notices
+    assert notice.startswith(f"{ref} cannot be used")
+    assert "not allowed" in notice
+    assert len(verify(signed.path)) == 1
+
+
+def test_in_a_clone_the_default_branch_says_who_may_sign(tmp_path: Path) -> None:
+    signed = Kept(tmp_path / "clone.git", writer=LOG_KEY.writer())
+    assert authority_of(signed.path) is None
+    rules = {signatures.SIGNERS_FILE: line(OTHER_KEY.public).encode()}
+    said(signed.path, "update-ref", "refs/heads/main", commit(signed.path, rules))
+
+    reader = Reader(signed.path)
+    reader.read()
+
+    assert reader.trusted is not None
+    assert reader.trusted.head is None
+    assert "not allowed" in reader.trusted.fault
+
+
+def test_a_line_that_cannot_be_enforced_stops_a_reader(signed: Kept) -> None:
+    file = signed.path.parents[3] / "bot" / signatures.BOT_SIGNERS_FILE
+    file.write_text("brat ssh-rsa AAAA")
+
+    with pytest.raises(BratError, match="line 1 of the allowed signers"):
+        Reader(signed.path).read()

@@ -16,7 +16,8 @@ from brat.commands.command_line import command_line
 from convoy import config
 from convoy.patterns import built_in_pattern
 from convoy.planner import tasklist
-from tests.documents.pages import ROOT
+from tests.documents.pages import ROOT, pages
+from tests.world.cases import looped
 from tests.world.readme import LOCAL, README, blocks, typed_lines
 from tests.world.terminal import left_running, new_terminal
 from tests.world.words import engine, project
@@ -185,3 +186,42 @@ def test_each_comment_that_is_named_is_heard() -> None:
         for text in shown:
             (found,) = slash_commands(text)
             assert isinstance(found, SlashCommand), (page.name, text)
+
+
+# --- what `make docs` writes, and how much people wrote -------------------------------
+
+
+MADE = re.compile(r"(?s)<!-- ([\w-]+): made by make docs -->.*?<!-- end of \1 -->")
+REFERENCE = {
+    "command-line",
+    "commands",
+    "configuration",
+    "engine-requests",
+    "log-format",
+}
+MOST_WORDS = 30_000
+
+
+@looped(*[pytest.param(*each, id=each[0].name) for each in pages()])
+def test_a_document_is_up_to_date(path: Path, text: str) -> None:
+    assert path.read_text("utf-8") == text, "run `make docs`"
+
+
+def written_words(page: Path) -> int:
+    """Count the words that no program writes, as `wc -w` does."""
+    text = MADE.sub("", page.read_text("utf-8"))
+    return len(text.partition("<!-- written by `make mutants")[0].split())
+
+
+def test_the_documents_are_short_enough_to_be_read() -> None:
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "examples/README.md",
+        ROOT / "deploy/fleet/README.md",
+        ROOT / ".github/SECURITY.md",
+        *(each for each in ROOT.glob("docs/*.md") if each.stem not in REFERENCE),
+    ]
+
+    assert sum(map(written_words, pages)) <= MOST_WORDS
+    assert len(pages[0].read_text("utf-8").splitlines()) <= 120

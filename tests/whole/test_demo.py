@@ -1,18 +1,27 @@
 """`brat demo --json`: what it says, and what the forge and git show afterwards."""
 
+import json
 import os
+import re
 import subprocess
 import sys
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from brat.demo import write_sample
+from brat.local.start_checks import MODEL_URL
 from grite.wal import Log
-from tests.whole.demo import TASKS, Story
+from tests.engines.install import PROGRAMS
+from tests.whole.demo import CHAOS_SEED, TASKS, Story
+from tests.world import scripted_work
+from tests.world.given_secrets import given
 from tests.world.patience import patient
 from tests.world.second_reader import git
-from tests.world.terminal import Terminal
+from tests.world.terminal import Terminal, left_running
+from tests.world.vendor.scripted import scripted
 
 # The first test that asks waits for the run.
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
@@ -264,3 +273,98 @@ def test_files_modified_are_those_of_the_work(demo: Story) -> None:
         assert touched == work["files"] or work["attempt"] > 1  # it made work fit
         assert {*touched} <= {*work["files"]}
     assert named[1, 1] == ["auth/tokens.py", "known_bugs/1-token-lifetime"]
+
+
+# --- however often its bot is killed, the end is the same -----------------------------
+
+
+BOTS_LEASE = f"refs/grite/locks/{sha256(b'repo:bot').hexdigest()[:16]}"
+
+
+def test_the_bot_was_killed_and_the_seed_is_said(chaos: Story) -> None:
+    (killed,) = re.findall(r"the bot was killed (\d+) times?", chaos.said.err)
+
+    assert int(killed) >= 2
+    assert f"chaos: --seed {CHAOS_SEED}" in chaos.said.lines
+
+
+def test_a_seed_without_chaos_is_refused(tmp_path: Path) -> None:
+    said = Terminal(tmp_path, tmp_path).type("brat demo --seed 7")
+
+    assert (said.status, said.lines) == (1, ["brat: --seed requires --chaos"])
+
+
+def test_the_end_is_the_same(demo: Story, chaos: Story) -> None:
+    same, tree = ("number", "title", "state", "branch"), "main^{tree}"
+
+    def counted(story: Story) -> tuple[int, int]:
+        comments = sum(len(said) for said in story.seen.comments.values())
+        return len(story.seen.pulls), comments
+
+    assert chaos.told["convoy"] == demo.told["convoy"]
+    assert [{key: task[key] for key in same} for task in chaos.tasks] == [
+        {key: task[key] for key in same} for task in demo.tasks
+    ]
+    assert sum(task["attempts"] for task in chaos.tasks) == 10
+    assert chaos.seen.git("rev-parse", tree) == demo.seen.git("rev-parse", tree)
+    assert counted(chaos) == counted(demo) == (8, 1)
+
+
+def test_nothing_was_done_twice(chaos: Story) -> None:
+    started = [(fact["task"], fact["attempt"]) for fact in chaos.facts("task.started")]
+    merged = [fact["task"] for fact in chaos.facts("task.merged")]
+    intended = [fact["key"] for fact in chaos.facts("action.intended")]
+    done = [fact["key"] for fact in chaos.facts("action.done")]
+
+    assert len(set(started)) == len(started)
+    assert len(set(merged)) == len(merged)
+    assert len(set(done)) == len(done)
+    assert sorted(done) == sorted(intended)
+    dispatched = [path for _, path in chaos.calls if path.endswith("/dispatches")]
+    assert len(dispatched) == len(started)
+    sessions = {fact["session"] for fact in chaos.facts("task.started")}
+    assert len({row.actor for row in chaos.rows} - sessions) == 1, "one bot wrote it"
+    assert len(chaos.facts("bot.started")) == 1
+
+
+def test_nothing_is_left_behind(chaos: Story) -> None:
+    assert chaos.left_running == []
+    assert chaos.seen.refs("refs/heads/brat/") == []
+    # a bot that was killed with nothing left to do leaves its lease
+    assert set(chaos.seen.refs("refs/grite/locks/")) <= {BOTS_LEASE}
+    assert chaos.contract_faults == []
+
+
+# --- a real CLI does the tasks, with a model that needs no key ------------------------
+
+
+DEMO = "brat demo --engine codex --model gpt-5"
+
+
+@pytest.mark.needs("codex")
+@pytest.mark.timeout(300)
+@pytest.mark.layer("deep")
+def test_all_tasks_merge_by_a_real_cli(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
+    where = tmp_path / "demo"
+    ci_command = write_sample(tmp_path / "sample").ci_command
+    monkeypatch.setenv("PATH", path)
+    key = given("made-up-key-0123456789")
+    with scripted(tmp_path, scripted_work.script(ci_command)) as vendor:
+        env = f"env OPENAI_API_KEY={key} {MODEL_URL}={vendor.url}"
+        said = Terminal(tmp_path, tmp_path).type(
+            f"{env} {DEMO} --json --dir {where}", deadline_s=patient(240)
+        )
+
+    assert said.status == 0, said.err
+    assert said.lines[0] == "engine: codex with the model gpt-5, billed to your key"
+    assert said.lines[-1] == "tests on main: pass"
+    told = json.loads(said.out)
+    attempts = {task["number"]: task["attempts"] for task in told["tasks"]}
+    assert {task["state"] for task in told["tasks"]} == {"merged"}
+    assert attempts[4] == 2
+    assert sum(attempts.values()) <= len(TASKS) + 2
+    assert {call["path"] for call in vendor.calls} == {"/v1/responses"}
+    assert left_running(where) == []

@@ -7,8 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from brat.commands.command_line import command_line
+from tests.runner.engines.hearing import SAMPLES
 from tests.world.terminal import left_running
-from tests.world.words import engine, facts, project, status, taken
+from tests.world.words import BARE, NO_BOX, engine, facts, project, status, taken
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
@@ -115,3 +116,84 @@ def test_3_when_the_time_is_over_and_nothing_runs_on(tmp_path: Path) -> None:
         in again.lines
     )
     assert left_running(tmp_path) == []
+
+
+# --- what the model's vendor does -----------------------------------------------------
+
+
+CONFIG = '[engine.default]\ntype = "claude-code"\n\n[witness]\nattempts = 1\n' + NO_BOX
+KEY = "ANTHROPIC_API_KEY=made-up-key-0123456789"
+LIMITED_ONCE = """\
+if mkdir '{met}' 2> /dev/null; then cat '{limited}'; exit 1; fi
+my-agent < "$BRAT_PROMPT"
+cat '{done}'
+"""
+
+
+@pytest.mark.layer("landing")
+def test_a_rate_limit_costs_the_task_some_time_and_not_its_only_attempt(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, CONFIG)
+    limited, done = (SAMPLES / f"claude-{name}.stdout" for name in ("b429", "ok"))
+    met = terminal.home / "met"
+    terminal.install("claude", LIMITED_ONCE.format(met=met, limited=limited, done=done))
+
+    start = "brat mayor start --task 'Spell words' --headless"
+    said = terminal.type(f"env {KEY} {start}")
+
+    assert said.status == 0, said.err
+    (again,) = [f for f in facts(terminal, "task.queued") if f["cause"] != "planned"]
+    (refused,) = facts(terminal, "work.refused")
+    first, second = facts(terminal, "task.started")
+    assert (again["cause"], again["why"]) == ("outage", refused["why"])
+    assert again["why"].startswith("The vendor's rate limit was reached: API Error")
+    assert (first["attempt"], second["attempt"]) == (1, 2)
+    assert second.get("notes", []) == []
+    assert again["not_before"] > 0
+    assert left_running(tmp_path) == []
+
+
+# --- what an agent leaves on a branch of its own, or in a stash -----------------------
+
+
+ASIDE = r"""
+echo "$BRAT_TASK" > side.txt
+half=a1B2c3D4e5a1B2c3D4e5
+if [ "$BRAT_TASK" = 3 ]; then printf ghp_%s $half$half > key; fi
+git checkout --quiet -b side
+git add .
+git commit --quiet --message 'On the side'
+git checkout --quiet -
+if [ "$BRAT_TASK" != 1 ]; then exit; fi
+echo put away > stashed.txt
+git stash --quiet --include-untracked
+echo mine > own.txt
+"""
+
+
+def test_it_is_kept_beside_the_attempt_unless_it_shows_a_secret(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("my-agent", "[witness]\nattempts = 1\n"))
+    terminal.install("my-agent", ASIDE)
+    terminal.done("brat init")
+    tasks = "--task 'Do one' --task 'Do two' --task 'Do three'"
+
+    terminal.type(f"brat mayor start --headless {tasks}")
+
+    listed = "for-each-ref --format=%(refname) refs/grite/attempts"
+    kept = {"1": "", "2": "", "3": ""}
+    for ref in terminal.done(f"git -C {BARE} {listed}").splitlines():
+        for file in ("^1:side.txt", "^2^3:stashed.txt"):
+            kept[ref.split("/")[4]] += terminal.type(
+                f"git -C {BARE} show {ref}{file}"
+            ).out
+    assert sorted(kept["1"].splitlines()) == ["1", "put away"]
+    assert kept["2"] == "2\n"
+    assert kept["3"] == ""
+    notes = {each["task"]: each["notes"] for each in facts(terminal, "task.noted")}
+    for task in (1, 2):
+        said = "What is on another branch, or stashed, is kept at "
+        assert notes[task][0].startswith(
+            f"{said}refs/grite/attempts/do-one-1/{task}/1-"
+        )
+    assert notes[3] == ["Left out (committed on another branch, or stashed): side."]

@@ -11,6 +11,7 @@ import pytest
 
 from bot import VERSION
 from tests.world.program import ran
+from tests.world.terminal import BRAT
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -95,3 +96,41 @@ def test_a_wheel_holds_every_file_of_the_packages(tmp_path: Path) -> None:
     assert {f"brat/{name}" for name in workflows} - names == set()
     assert {name.replace("examples", "brat", 1) for name in demo} - names == set()
     assert wheel.name == f"brat_bot-{VERSION}-py3-none-any.whl"
+
+
+# --- whatever lies in the folder it is started in, none of it is imported -------------
+
+
+ROOMS = ("brat", "bot", "runner", "convoy", "grite")
+LIBRARY = ("json", "asyncio", "msgspec", "httpx", "click", "encodings", "site")
+
+
+@pytest.mark.layer("landing")
+def test_an_entry_point_imports_nothing_from_where_it_is_started(
+    tmp_path: Path,
+) -> None:
+    trap, sprung = tmp_path / "evil", tmp_path / "sprung"
+    spring = f"open({str(sprung)!r}, 'a').write(__name__)\n"
+    for room in ROOMS:
+        (trap / room).mkdir(parents=True)
+        for name in ("__init__.py", "__main__.py"):
+            (trap / room / name).write_text(spring)
+    for name in (*LIBRARY, "sitecustomize", "usercustomize"):
+        (trap / f"{name}.py").write_text(spring)
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    python = (sys.executable, "-I", "-m")
+    for argv, word in (
+        ((*python, "runner"), "BRAT_SESSION"),
+        ((*python, "bot", "none.json"), "none.json"),
+        ((*python, "brat.forge", "--help"), "--feed"),
+        ((*python, "brat", "--help"), "mayor"),
+        ((BRAT, "--help"), "mayor"),
+        ((BRAT, "status"), "is not in a git repository"),
+    ):
+        done = ran(argv, cwd=trap, env=env)
+
+        assert word in done.stdout + done.stderr
+        assert not sprung.exists(), argv
+
+    ran((sys.executable, "-m", "runner"), cwd=trap, env=env)
+    assert sprung.exists(), "the trap would spring"
