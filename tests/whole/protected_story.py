@@ -124,21 +124,16 @@ class Protected:
             )
         return answer.status_code
 
-    async def mutate(self, name: str, given: dict[str, str]) -> None:
-        """Do by GraphQL, as the repository's owner, what REST has no way to do."""
+    async def dequeue(self) -> None:
+        """Take the pull request out of the queue, which REST has no way to do."""
         tokens = {"alice": self.known.person_token}
+        given = {"id": node_id("PullRequest", self.pull().id)}
         async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
             here = Town(self.forge, self.url, tokens, client, self.forge.folder)
-            await mutate(here, name, given)
-
-    def node(self) -> str:
-        return node_id("PullRequest", self.pull().id)
+            await mutate(here, "dequeuePullRequest", given)
 
     async def shows(self, look: Callable[[], bool]) -> None:
-        async def seen() -> bool:
-            return look()
-
-        await until(seen, deadline_s=STORY_S)
+        await until(look, deadline_s=STORY_S)
 
 
 AtStart = Callable[[Protected, Service], None]

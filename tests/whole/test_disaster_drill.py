@@ -12,9 +12,8 @@ import psutil
 import pytest
 
 from brat import demo
-from tests.whole.test_live_tail import line_with
 from tests.world.layers import sampled
-from tests.world.staying import staying, typed, until
+from tests.world.staying import staying, until
 from tests.world.words import BARE, engine, project
 
 pytestmark = pytest.mark.timeout(300)
@@ -94,14 +93,14 @@ def test_the_next_attempt_has_the_work_of_the_lost_one(
     terminal.done("brat init")
     terminal.done(f"brat mayor start --task '{LOST_LIST}'")
     hidden = terminal.cwd / ".git/brat"
-    with typed(terminal, "up") as up:
-        line_with(up, "task 1 running")
+    with staying(terminal, "up") as up:
+        up.says("task 1 running")
         kept = "forge/runs/*/result/checkpoint.bundle"
         (sent,) = until(lambda: [*hidden.glob("bot/feed/*/1-1.bundle")])
         (left,) = until(lambda: [*hidden.glob(kept)])
         (left if way == "feed" else sent).unlink()
         demo.lose(terminal.cwd)
-        line_with(up, "task 1 needs-review")
+        up.says("task 1 needs-review")
 
     said = terminal.done(f"{SHOW} log --format=%B {BRANCH} -- half.txt")
     assert "Brat-Half-Done: yes" in said

@@ -1,14 +1,13 @@
 """A session is watched while it runs: at a terminal and in the dashboard, from afar."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.world.patience import patient
-from tests.world.staying import typed
+from tests.world.staying import staying
 from tests.world.words import BARE, engine, project
 
 pytestmark = pytest.mark.timeout(120)
@@ -24,31 +23,19 @@ LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n"
 HEAD = f"git -C {BARE} rev-parse refs/grite/wal"
 
 
-def line_with(process: subprocess.Popen[str], words: str) -> str:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if words in line:
-            return line
-    raise AssertionError(words)
-
-
-def seen(runs: Path, number: int) -> None:
-    (checkout,) = runs.glob("*/workspace/brat-*")
-    (checkout / f"seen-{number}").touch()
-
-
 def test_each_line_of_a_session_is_seen_before_the_next(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine(SAYS))
     terminal.done("brat init")
     terminal.done(f"brat mayor start --task '{LIST}'")
-    with typed(terminal, "up") as up:
-        here, token = line_with(up, "dashboard: ").split()[-1].split("?token=")
-        line_with(up, "task 1 running")
-        with typed(terminal, "session", "tail", "-f", "1") as tail:
+    with staying(terminal, "up") as up:
+        here, token = up.says("dashboard: ").split()[-1].split("?token=")
+        up.says("task 1 running")
+        with staying(terminal, "session", "tail", "-f", "1") as tail:
             task, pages = f"{here}convoys/say-words-1/tasks/1/output", []
-            runs, heads = terminal.cwd / ".git/brat/forge/runs", []
+            (checkout,) = terminal.cwd.glob(".git/brat/forge/runs/*/workspace/brat-*")
+            heads = []
             for number in (1, 2, 3):
-                line_with(tail, f"line {number}")
+                tail.says(f"line {number}")
                 answer = httpx.get(
                     task,
                     headers={"Authorization": f"Bearer {token}"},
@@ -58,14 +45,14 @@ def test_each_line_of_a_session_is_seen_before_the_next(tmp_path: Path) -> None:
                 pages.append(f"line {number}" in answer.text)
                 heads.append(terminal.done(HEAD))
                 if number < 3:
-                    seen(runs, number)
+                    (checkout / f"seen-{number}").touch()
             terminal.done("brat task tell 1 'Say it louder.'")
             why = terminal.done("brat why 1")
             agents = terminal.done("brat session list")
             tapes = list((terminal.cwd / ".git/brat/bot/feed").glob("*/1-1.jsonl"))
-            seen(runs, 3)
-            line_with(up, "task 1 needs-review")
-            tail.wait(patient(30))
+            (checkout / "seen-3").touch()
+            up.says("task 1 needs-review")
+            tail.ended()
 
     assert all(pages)  # what the terminal shows, the dashboard does
     assert re.search(r"say-words-1/1/1 .* Say hi +line 3", agents)

@@ -105,7 +105,7 @@ async def test_what_a_person_takes_out_of_the_queue_waits_until_it_is_put_in_aga
     async with protected(tmp_path, queue, at_start=hold_groups) as (here, _):
         events = here.forge.store.issue_events
         await here.shows(lambda: ADDED in {one.event for one in events.all()})
-        await here.mutate("dequeuePullRequest", {"id": here.node()})
+        await here.dequeue()
         await here.shows(lambda: here.says("you removed its pull request from"))
         shown = state_document(here.state(), 0)
         told = [one["why"] for one in shown["interventions"]]
