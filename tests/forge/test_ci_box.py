@@ -16,7 +16,7 @@ from brat.forge.service.local_ci import FAKED
 from brat.forge.service.programs import HIDDEN, SECRET, SHOWN
 from convoy.text.project_tests import headline
 from runner.box import surroundings
-from tests.forge.test_ci import judged, push
+from tests.forge.test_ci import found, judged
 from tests.world.forge import Checkout, Json, Town, until
 
 TOOLS: tuple[tuple[str, dict[str, str], str], ...] = (
@@ -82,8 +82,7 @@ async def test_ci_finds_the_tools_of_the_persons_terminal_and_nothing_else(
     seen = tried if box == "on" else [each for each in tried if each[:2] != "! "]
     here.judge("\n".join(f"( {each} ) || exit 1" for each in seen), box=box)
 
-    _, commit = await push(here)
-    check = await judged(here, commit)
+    check = await found(here)
 
     assert check["conclusion"] == "success", check["output"]
 
@@ -108,10 +107,8 @@ async def test_an_editable_install_means_the_candidate_and_not_the_persons_tree(
 
     checkout = await here.clone()
     await checkout.commit("pyproject.toml", '[project]\nname = "My.App"\n')
-    commit = await checkout.commit("src/my_app.py", "which = 'the candidate'\n")
-    to = "HEAD:refs/heads/brat/queue/main/x"
-    await checkout.git("push", "--quiet", "origin", to)
-    check = await judged(here, commit)
+    await checkout.commit("src/my_app.py", "which = 'the candidate'\n")
+    check = await found(here, "x", checkout)
 
     assert check["conclusion"] == "success", check["output"]
     assert "the candidate" in check["output"]["text"]
@@ -120,9 +117,8 @@ async def test_an_editable_install_means_the_candidate_and_not_the_persons_tree(
 async def test_a_job_that_took_too_long_leaves_no_process(here: Town) -> None:
     sleep = ["sleep", f"600.{uuid4().int}"]
     here.judge(f"{' '.join(sleep)} & wait", timeout_s=3)
-    _, commit = await push(here)
 
-    assert (await judged(here, commit))["conclusion"] == "timed_out"
+    assert (await found(here))["conclusion"] == "timed_out"
 
     def lines() -> list[list[str]]:
         return [each.info["cmdline"] for each in psutil.process_iter(["cmdline"])]
@@ -132,9 +128,8 @@ async def test_a_job_that_took_too_long_leaves_no_process(here: Town) -> None:
 
 async def test_a_host_that_ci_may_not_reach_is_what_it_says_last(here: Town) -> None:
     here.judge("python3 -c 'import urllib.request as r; r.urlopen(\"http://a.b\")'")
-    _, commit = await push(here)
 
-    output = (await judged(here, commit))["output"]
+    output = (await found(here))["output"]
 
     listed = "which is not listed; `[ci] egress` lists what is allowed"
     told = f"cannot reach a.b:80, {listed}"
