@@ -1,12 +1,12 @@
 """Who may look and who may press a button."""
 
-from tests.dashboard.conftest import SHOWS, TOKEN, Opens, blocked
+from tests.dashboard.conftest import SHOWS, TOKEN, blocked, opens
 from tests.world.rules import NAME
 
 RETRY = f"/convoys/{NAME}/tasks/1/retry"
 
 
-async def test_the_printed_address_becomes_a_cookie_and_buttons(opens: Opens) -> None:
+async def test_the_printed_address_becomes_a_cookie_and_buttons() -> None:
     async with opens(blocked(), knows=False) as visit:
         before = await visit.http.get("/")
         answer = await visit.http.get("/", params={"token": TOKEN})
@@ -22,7 +22,7 @@ async def test_the_printed_address_becomes_a_cookie_and_buttons(opens: Opens) ->
     assert visit.rules.task(1).state == "queued"
 
 
-async def test_the_cookie_holds_the_port_and_never_the_token(opens: Opens) -> None:
+async def test_the_cookie_holds_the_port_and_never_the_token() -> None:
     """Browsers send it to every port of the machine."""
     async with (
         opens(blocked(), knows=False) as one,
@@ -51,7 +51,7 @@ async def test_the_cookie_holds_the_port_and_never_the_token(opens: Opens) -> No
     }
 
 
-async def test_who_may_not_changes_nothing(opens: Opens) -> None:
+async def test_who_may_not_changes_nothing() -> None:
     async with opens(blocked(), knows=False) as visit:
         for headers in (
             {},
@@ -65,7 +65,7 @@ async def test_who_may_not_changes_nothing(opens: Opens) -> None:
             assert visit.rules.task(1).state == "blocked"
 
 
-async def test_another_user_of_the_machine_reads_nothing(opens: Opens) -> None:
+async def test_another_user_of_the_machine_reads_nothing() -> None:
     async with opens(blocked(), knows=False) as visit:
         for path in (
             *("/", f"/convoys/{NAME}", f"/convoys/{NAME}/tasks/1", "/log", "/events"),
@@ -78,7 +78,7 @@ async def test_another_user_of_the_machine_reads_nothing(opens: Opens) -> None:
         assert (await visit.http.get("/healthz")).status_code == 200
 
 
-async def test_another_name_for_this_machine_is_refused(opens: Opens) -> None:
+async def test_another_name_for_this_machine_is_refused() -> None:
     async with opens(blocked()) as visit:
         answer = await visit.http.get("/", headers={"Host": "evil.example"})
         guessed = await visit.http.get("/", params={"token": "guess"})
@@ -88,7 +88,7 @@ async def test_another_name_for_this_machine_is_refused(opens: Opens) -> None:
     assert "Set-Cookie" not in guessed.headers
 
 
-async def test_a_dashboard_that_only_shows_has_no_buttons(opens: Opens) -> None:
+async def test_a_dashboard_that_only_shows_has_no_buttons() -> None:
     async with opens(blocked(), writes=False) as visit:
         page = await visit.http.get("/", headers=SHOWS)
         answer = await visit.http.post(RETRY, headers=SHOWS)
@@ -97,7 +97,7 @@ async def test_a_dashboard_that_only_shows_has_no_buttons(opens: Opens) -> None:
     assert answer.text == "This dashboard is read-only.\n"
 
 
-async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
+async def test_what_the_rules_forbid_is_said() -> None:
     async with opens(blocked()) as visit:
         twice = f"/convoys/{NAME}/resume"
         answer = await visit.http.post(twice, headers=SHOWS)

@@ -10,7 +10,7 @@ from playwright.async_api import Page, Route, ViewportSize, expect
 
 from convoy.rules.people import BlockTask
 from convoy.rules.retries import RetryTask
-from tests.dashboard.conftest import Opens
+from tests.dashboard.conftest import opens
 from tests.pictures.busy_repository import busy_repository
 from tests.pictures.passkeys_plan import RED, REFUSED, title
 from tests.pictures.take import PAGES, SCHEMES, show_components, shown
@@ -41,7 +41,7 @@ def busy() -> Rules:
 
 @pytest.mark.layer("landing")
 async def test_news_come_without_a_reload_and_leave_the_focus(
-    opens: Opens, tab: Tab
+    opens: opens, tab: Tab
 ) -> None:
     rules = busy()
     async with opens(rules) as visit:
@@ -60,7 +60,7 @@ async def test_news_come_without_a_reload_and_leave_the_focus(
         await expect(link).to_be_focused()
 
 
-async def test_a_log_opens_at_what_failed(opens: Opens, tab: Tab) -> None:
+async def test_a_log_opens_at_what_failed(opens: opens, tab: Tab) -> None:
     noise = "\n".join(f"line {number}" for number in range(200))
     said = f"{noise}\nFAILED tests/test_a.py::test_b - assert 1 == 2\n{noise}"
     rules = Rules().planned(spec(1)).blocked(1, f"CI is red on abc: it\n\n{said}")
@@ -75,7 +75,7 @@ async def test_a_log_opens_at_what_failed(opens: Opens, tab: Tab) -> None:
 
 
 async def test_a_button_pressed_before_the_scripts_are_there_counts(
-    opens: Opens, tab: Tab
+    opens: opens, tab: Tab
 ) -> None:
     """They come after the first paint."""
     pressed = asyncio.Event()
@@ -96,7 +96,7 @@ async def test_a_button_pressed_before_the_scripts_are_there_counts(
 
 
 async def test_what_is_typed_stays_while_the_page_changes(
-    opens: Opens, tab: Tab
+    opens: opens, tab: Tab
 ) -> None:
     page = tab.page
     async with opens(busy()) as visit:

@@ -10,7 +10,7 @@ from bot.dashboard.dashboard_source import (
     changes_in,
 )
 from grite import git
-from tests.dashboard.conftest import Opens
+from tests.dashboard.conftest import opens
 from tests.world.rules import NAME, Rules, sha, spec
 
 HOSTILE = '</pre><script>alert(1)</script>\x1b]0;owned\x07 "quoted"\n'
@@ -38,9 +38,7 @@ def repository(folder: Path) -> tuple[str, str]:
     return base, committed(folder, "Change")
 
 
-async def test_a_tasks_and_a_convoys_page_show_what_they_change(
-    tmp_path: Path, opens: Opens
-) -> None:
+async def test_a_tasks_and_a_convoys_page_show_what_they_change(tmp_path: Path) -> None:
     base, commit = repository(tmp_path)
     real = changes_in(tmp_path)
     rules = Rules().planned(spec(1), spec(2)).started(1).accepted(1, sha("c"), "new.py")

@@ -12,7 +12,7 @@ from brat.commands import decisions
 from brat.status.bot_api import ADDRESS, TOKEN, BotApi, named_bot
 from convoy.rules.people import BlockTask
 from grite.errors import BratError, Unavailable
-from tests.dashboard.conftest import TOKEN as KNOWN, Opens, Visit
+from tests.dashboard.conftest import TOKEN as KNOWN, Visit, opens
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
@@ -49,7 +49,6 @@ async def typed(
 async def test_a_decision_is_carried_out_and_a_second_time_refused(
     request_: Request,
     done: object,
-    opens: Opens,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -88,7 +87,7 @@ def test_a_word_that_the_table_does_not_offer_is_said() -> None:
 
 
 async def test_who_may_not_and_a_forge_that_is_away_are_said(
-    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opens: opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away = Unavailable("the forge is away")
     for token, trouble, said in (
@@ -103,7 +102,7 @@ async def test_who_may_not_and_a_forge_that_is_away_are_said(
 
 
 async def test_output_is_followed_until_the_session_ends(
-    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opens: opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its end alone is told of a long one: what is known of it is not shown again."""
     rules, long = Rules().planned(spec(1)).started(1), "a line of many\n" * 200

@@ -9,12 +9,12 @@ from convoy import views
 from convoy.events.people_events import ConvoyPaused
 from convoy.views.interventions import Intervention, unusable_config
 from grite.errors import Unavailable
-from tests.dashboard.conftest import Opens, blocked
+from tests.dashboard.conftest import blocked, opens
 from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec
 
 
-async def test_a_change_is_told_to_all_who_watch(opens: Opens) -> None:
+async def test_a_change_is_told_to_all_who_watch() -> None:
     rules = Rules().planned(spec(1))
     async with opens(rules) as visit, asyncio.timeout(patient(20)):
         async with (
@@ -31,7 +31,7 @@ async def test_a_change_is_told_to_all_who_watch(opens: Opens) -> None:
     assert "paused" in page
 
 
-async def test_readers_who_have_gone_do_not_count(opens: Opens) -> None:
+async def test_readers_who_have_gone_do_not_count() -> None:
     """A person who opens page after page leaves a stream behind with each."""
     async with opens(Rules().planned(spec(1))) as visit:
         for _ in range(MOST_STREAMS + 8):
@@ -39,7 +39,7 @@ async def test_readers_who_have_gone_do_not_count(opens: Opens) -> None:
                 assert events.status_code == 200
 
 
-async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
+async def test_programs_get_what_the_command_prints() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
     async with opens(rules) as visit:
         whole = (await visit.http.get("/api/v1/status")).json()
@@ -57,9 +57,7 @@ async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
     assert rules.convoy.state == "paused"
 
 
-async def test_a_sessions_output_is_shown_and_asked_for_until_it_ends(
-    opens: Opens,
-) -> None:
+async def test_a_sessions_output_is_shown_and_asked_for_until_it_ends() -> None:
     rules = Rules().planned(spec(1)).started(1)
     task = f"/convoys/{NAME}/tasks/1"
     async with opens(rules) as visit:
@@ -79,7 +77,7 @@ async def test_a_sessions_output_is_shown_and_asked_for_until_it_ends(
     assert "run 101 says" in after
 
 
-async def test_output_that_only_the_forge_has_is_linked(opens: Opens) -> None:
+async def test_output_that_only_the_forge_has_is_linked() -> None:
     """So it is where jobs run without a bot beside them."""
     rules = Rules().planned(spec(1)).started(1)
     web = "https://git.example/pat/project"
@@ -94,7 +92,7 @@ async def test_output_that_only_the_forge_has_is_linked(opens: Opens) -> None:
 # --- what waits for a person that no event says, as `brat status` shows it ------------
 
 
-async def test_all_kinds_are_on_the_pages_and_in_the_interface(opens: Opens) -> None:
+async def test_all_kinds_are_on_the_pages_and_in_the_interface() -> None:
     start = ("brat daemon start",)
     down = Intervention(kind="bot_down", why="the bot ended", commands=start)
     wrong = unusable_config("config.toml: refinery.strategy: unknown\nand another")
@@ -113,9 +111,7 @@ async def test_all_kinds_are_on_the_pages_and_in_the_interface(opens: Opens) -> 
                 assert f"<code>{command}</code>" in page
 
 
-async def test_what_ends_the_loop_beside_a_dashboard_is_told_as_it_is(
-    opens: Opens,
-) -> None:
+async def test_what_ends_the_loop_beside_a_dashboard_is_told_as_it_is() -> None:
     with pytest.raises(Unavailable, match="the forge has stopped"):
         async with opens(Rules()):
             raise Unavailable("the forge has stopped")

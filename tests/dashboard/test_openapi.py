@@ -16,7 +16,7 @@ from bot.dashboard.access_policy import TokenAccess
 from bot.dashboard.application import dashboard_application
 from bot.dashboard.dashboard_source import DashboardSource, LogHistory, RepositoryView
 from convoy.log.record import Reading
-from tests.dashboard.conftest import SHOWS, Opens
+from tests.dashboard.conftest import SHOWS, opens
 from tests.dashboard.test_pages import house_of_all
 from tests.world.rules import NAME
 
@@ -64,7 +64,7 @@ async def test_every_route_is_described_and_every_description_has_a_route() -> N
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda o: o.label)
 async def test_what_is_there_is_answered_as_described(
-    opens: Opens, operation: Operation
+    opens: opens, operation: Operation
 ) -> None:
     if operation.path == STREAM:
         return
@@ -83,7 +83,7 @@ async def test_what_is_there_is_answered_as_described(
 @pytest.mark.layer("deep")
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda o: o.label)
 async def test_whatever_is_asked_is_answered_as_described(
-    opens: Opens, operation: Operation
+    opens: opens, operation: Operation
 ) -> None:
     if operation.path == STREAM or "{" not in operation.path:
         return

@@ -12,7 +12,7 @@ from convoy.rules.calls import Need
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import BlockTask
 from convoy.text import clean
-from tests.dashboard.conftest import Opens
+from tests.dashboard.conftest import opens
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -25,9 +25,7 @@ def house_of_all() -> Rules:
     return rules.do(BlockTask(convoy=NAME, task=5, why="no CI here"))
 
 
-async def test_the_overview_counts_tasks_by_state_and_says_what_waits(
-    opens: Opens,
-) -> None:
+async def test_the_overview_counts_tasks_by_state_and_says_what_waits() -> None:
     async with opens(house_of_all()) as visit:
         page = await visit.text("/")
         lists = {
@@ -43,7 +41,7 @@ async def test_the_overview_counts_tasks_by_state_and_says_what_waits(
     assert "brat retry 5" in page
 
 
-async def test_a_convoys_tasks_are_shown_as_list_graph_or_plan(opens: Opens) -> None:
+async def test_a_convoys_tasks_are_shown_as_list_graph_or_plan() -> None:
     async with opens(house_of_all()) as visit:
         shown = await visit.text(f"/convoys/{NAME}")
         graph = await visit.text(f"/convoys/{NAME}?view=graph")
@@ -59,9 +57,7 @@ async def test_a_convoys_tasks_are_shown_as_list_graph_or_plan(opens: Opens) -> 
     assert '?view=graph" aria-current="true"' in graph
 
 
-async def test_a_convoys_page_has_its_plan_and_hostile_paths_do_nothing(
-    opens: Opens,
-) -> None:
+async def test_a_convoys_page_has_its_plan_and_hostile_paths_do_nothing() -> None:
     rules = Rules().planned(
         spec(1, paths=("src/<b>.py", "CLAUDE.md"), acceptance=HOSTILE),
         spec(2, after=(1,), why=HOSTILE),
@@ -77,7 +73,7 @@ async def test_a_convoys_page_has_its_plan_and_hostile_paths_do_nothing(
     assert "<script>alert" not in page
 
 
-async def test_the_log_is_filtered(opens: Opens) -> None:
+async def test_the_log_is_filtered() -> None:
     async with opens(house_of_all()) as visit:
         everything = await visit.text("/log")
         some = await visit.text("/log?words=landed")
@@ -91,7 +87,7 @@ async def test_the_log_is_filtered(opens: Opens) -> None:
     assert 'name="by" size="10" value="ann"' in other
 
 
-async def test_hostile_text_stays_text(opens: Opens) -> None:
+async def test_hostile_text_stays_text() -> None:
     task = spec(1, title=HOSTILE, instructions=HOSTILE, paths=(HOSTILE,))
     rules = Rules().planned(task, spec(2)).started(1)
     lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why=HOSTILE)
@@ -124,7 +120,7 @@ def test_a_terminals_colours_are_classes_of_ours(said: str, shown: str) -> None:
     assert "\x1b" not in printed(text, "") + clean(text)
 
 
-async def test_every_answer_forbids_what_pages_do_not_need(opens: Opens) -> None:
+async def test_every_answer_forbids_what_pages_do_not_need() -> None:
     async with opens(house_of_all()) as visit:
         answers = [
             await visit.http.get(path)
@@ -140,7 +136,7 @@ async def test_every_answer_forbids_what_pages_do_not_need(opens: Opens) -> None
     assert answers[0].headers["Cache-Control"] == "no-store"
 
 
-async def test_a_line_that_an_agent_printed_is_found(opens: Opens) -> None:
+async def test_a_line_that_an_agent_printed_is_found() -> None:
     said = "Reading login.py\nThe Frobnicator says <b>no</b>\nBye\n"
     rules = Rules().planned(spec(1), spec(2)).started(1)
     async with opens(rules, output=lambda _: said) as visit:
@@ -153,7 +149,7 @@ async def test_a_line_that_an_agent_printed_is_found(opens: Opens) -> None:
     assert "No results contain all of these words" in of_two_lines
 
 
-async def test_only_what_would_be_carried_out_is_offered(opens: Opens) -> None:
+async def test_only_what_would_be_carried_out_is_offered() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
     rules.do(BlockTask(convoy=NAME, task=1, why="no CI here"))
     async with opens(rules) as visit:
@@ -193,7 +189,7 @@ def test_a_page_is_the_nearest_there_is() -> None:
         assert found.rows[0] == (number - 1) * PAGE_ROWS
 
 
-async def test_what_is_set_aside_is_on_the_first_page(opens: Opens) -> None:
+async def test_what_is_set_aside_is_on_the_first_page() -> None:
     rules = Rules().planned(spec(1))
     why = "the forge refused the push of branch x: <b>no</b>"
     rules.do(ItemSetAside(item=task_item(NAME, 1), why=why, helps="Ask it."))
@@ -204,7 +200,7 @@ async def test_what_is_set_aside_is_on_the_first_page(opens: Opens) -> None:
     assert "brat retry 1" in page
 
 
-async def test_pages_hold_every_task_once(opens: Opens) -> None:
+async def test_pages_hold_every_task_once() -> None:
     seen: list[str] = []
     async with opens(many()) as visit:
         path: str | None = "/tasks?state=queued"
@@ -217,7 +213,7 @@ async def test_pages_hold_every_task_once(opens: Opens) -> None:
     assert [*map(int, seen)] == [*range(URGENT + 3, MANY + 1)]
 
 
-async def test_pages_and_files_are_packed_for_who_can_read_that(opens: Opens) -> None:
+async def test_pages_and_files_are_packed_for_who_can_read_that() -> None:
     plain = {"Accept-Encoding": "identity"}
     async with opens(many()) as visit:
         for path in ("/", "/log", f"/convoys/{NAME}/tasks/1", ADDRESSES["brat.css"]):
@@ -232,7 +228,7 @@ async def test_pages_and_files_are_packed_for_who_can_read_that(opens: Opens) ->
             assert packed.content == whole.content == refused.content
 
 
-async def test_people_get_a_page_that_says_what_is_wrong(opens: Opens) -> None:
+async def test_people_get_a_page_that_says_what_is_wrong() -> None:
     browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
     hostile = "/convoys/%3Cscript%3Ealert(1)%3C%2Fscript%3E"
     async with opens(many()) as visit:
