@@ -113,17 +113,3 @@ def test_a_signal_ends_the_agents_keeps_their_work_and_costs_no_attempt(
 
     turns = terminal.done(f"git -C {BARE} show main:words/turns.txt")
     assert turns.split() == ["once"] * 4
-
-
-@pytest.mark.layer("landing")
-def test_one_round_of_the_witness_waits_for_its_sessions(tmp_path: Path) -> None:
-    slow = "sleep 1; echo ada > words/ada.txt"
-    terminal = project(tmp_path, engine(slow, "[witness]\nattempts = 1\n"))
-    terminal.done("brat init")
-    terminal.done("brat mayor start --task 'Spell words'")
-
-    terminal.done("brat witness run --once")
-
-    states = [task["state"] for task in convoy_of(terminal)["tasks"]]
-    assert states == ["needs-review"]
-    assert left_running(tmp_path) == []

@@ -12,7 +12,7 @@ from convoy.views.plan import PlanDocument
 from tests.world.kept import Kept
 from tests.world.rules import NAME, Rules, spec
 from tests.world.terminal import Terminal, new_terminal
-from tests.world.words import cloned, engine, project
+from tests.world.words import cloned, engine, project, status
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
@@ -27,7 +27,7 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
     """A convoy that was planned; nobody has run a session yet."""
     terminal = project(
         tmp_path_factory.mktemp("seeing"),
-        engine("echo task $BRAT_TASK says hi; echo $BRAT_TASK > hi.txt"),
+        engine("echo task $BRAT_TASK says hi; sleep 1; echo $BRAT_TASK > hi.txt"),
     )
     terminal.done("brat init")
     said = terminal.type(f"brat mayor start --task '{LIST}'")
@@ -93,8 +93,10 @@ def test_a_convoy_is_paused_and_resumed(terminal: Terminal) -> None:
 
 def test_what_a_session_prints_is_shown(terminal: Terminal) -> None:
     early = terminal.type("brat session tail 1")
-    terminal.done("brat witness run")
+    terminal.done("brat witness run --once")
 
+    tasks = status(terminal)["convoys"][0]["tasks"]
+    assert tasks[0]["state"] == "needs-review", "one round waits for its sessions"
     assert "task 1 has had no session yet" in early.err
     printed = terminal.done("brat session tail 1")
     assert "task 1 says hi" in printed

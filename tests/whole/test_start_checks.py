@@ -13,64 +13,41 @@ from brat.repository.checkout import find
 from convoy.config import load
 from convoy.model.engine_types import ENGINE_TYPES
 from grite.errors import BratError
-from tests.world.layers import sampled
 from tests.world.plugin import ROOT
 from tests.world.terminal import Terminal, contents
 from tests.world.words import engine, project
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
 START = "brat mayor start --task 'Spell words'"
-ELSE = "choose another engine in .brat/config.toml"
-NO_CLAUDE = (
-    "[engine.default] claude-code (the default): the program claude was not found",
-    f"run `npm install -g @anthropic-ai/claude-code`, or {ELSE}",
-)
-NO_AGENT = (
-    "[engine.default] shell: the program agent-nobody-has was not found",
-    f"install it and put it on the PATH, or {ELSE}",
-)
+ELSE = "or choose another engine in .brat/config.toml"
+SET = "or set another [ci] command in .brat/config.toml"
 TESTER = "tester-nobody-has"
-NO_CI = (
-    f"the CI command is `FAST=1 {TESTER} -q`, but the program {TESTER} was not found",
-    "install it, or set another [ci] command in .brat/config.toml",
+LACKS = (
+    (
+        None,
+        "[engine.default] claude-code (the default): the program claude was not found",
+        f"run `npm install -g @anthropic-ai/claude-code`, {ELSE}",
+        (START, "brat up --port 0"),
+    ),
+    (
+        engine("my-agent", f'[ci]\ncommand = "A=1 {TESTER} -q"\n'),
+        f"the CI command is `A=1 {TESTER} -q`, but the program {TESTER} was not found",
+        f"install it, {SET}",
+        (f"{START} --headless", "brat refinery run"),
+    ),
 )
-MODULE = "nobody_has"
-ACTIVATED = "install it there or in a virtual environment that you activate"
-NO_MODULE = (
-    f"the CI command is `python -m {MODULE} -q`, but python has no module {MODULE}",
-    f"{ACTIVATED}, or set another [ci] command in .brat/config.toml",
-)
-MOVE = "move it into the repository and give its path relative to the repository root"
-BY_MODULE = f'[ci]\ncommand = "python -m {MODULE} -q"\n'
-CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
 
 
-LACKS = [
-    (None, NO_CLAUDE, (START,)),
-    (engine("agent-nobody-has -p"), NO_AGENT, ("brat up --port 0",)),
-    (engine("my-agent", CI), NO_CI, (f"{START} --headless", "brat refinery run")),
-    (engine("my-agent", BY_MODULE), NO_MODULE, (START,)),
-]
-
-
-@pytest.mark.parametrize(
-    ("config", "lack", "lines"),
-    sampled(LACKS, LACKS[::2]),
-    ids=["engine", "shell", "ci", "module"],
-)
-def test_what_is_not_here_is_one_sentence_and_nothing_begins(
-    tmp_path: Path, config: str | None, lack: tuple[str, str], lines: tuple[str, ...]
-) -> None:
-    terminal = project(tmp_path, config)
-    terminal.done("brat init")
-    before = contents(terminal.cwd)
-
-    for line in lines:
-        said = terminal.type(line)
-
-        assert (said.status, said.lines) == (1, [f"brat: {': '.join(lack)}"])
-    assert contents(terminal.cwd) == before
-    assert f"  FAULT {' -> '.join(lack)}" in terminal.type("brat doctor").lines
+def test_what_is_not_here_is_one_sentence_and_nothing_begins(tmp_path: Path) -> None:
+    for number, (config, lack, mend, lines) in enumerate(LACKS):
+        terminal = project(tmp_path / f"{number}", config)
+        terminal.done("brat init")
+        before = contents(terminal.cwd)
+        for line in lines:
+            said = terminal.type(line)
+            assert (said.status, said.lines) == (1, [f"brat: {lack}: {mend}"])
+        assert contents(terminal.cwd) == before
+        assert f"  FAULT {lack} -> {mend}" in terminal.type("brat doctor").lines
 
 
 Lacks = Callable[..., str]
@@ -124,7 +101,8 @@ def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
     program.chmod(0o755)
     link.symlink_to(program)
     hidden = f"the sandbox of the CI command does not contain {program}"
-    mend = f"put its folder on the PATH or {MOVE}"
+    move = "move it into the repository and give its path relative to the"
+    mend = f"put its folder on the PATH or {move} repository root"
 
     named = project(tmp_path / "named", ci(f"FAST=1 {program} -q"))
     assert lacks(named) == f"{hidden}: {mend}"
@@ -160,6 +138,9 @@ def test_a_script_that_cannot_be_started_is_said_with_what_mends_it(
     mode = "run `chmod +x ./agent.sh && git add ./agent.sh` and commit it"
     home = "write its full path, because no shell expands ~ here"
     builtin = "it is a bash builtin, so begin the command with `bash -c`"
+    install = "install it and put it on the PATH"
+    activated = "install it there or in a virtual environment that you activate"
+    no_module = f"but python has no module nobody_has: {activated}"
     program = "[engine.default] shell: the program {} {}"
     for number, (config, name, lack) in enumerate(
         (
@@ -167,12 +148,14 @@ def test_a_script_that_cannot_be_started_is_said_with_what_mends_it(
             (ci("./ci.sh -q"), "ci.sh", lost.format("ci.sh")),
             (ci("FAST=1 sh ci.sh"), "ci.sh", lost.format("ci.sh")),
             (ci("./made/ci.sh"), "made/ci.sh", f"{ignored} its name"),
+            (ci("python -m nobody_has -q"), "more.sh", f"{no_module}, {SET}"),
             *(
                 (shell(it), "more.sh", program.format(it, lack))
                 for it, lack in (
                     ("./agent.sh", f"is not executable: {mode}"),
                     ("~/agent.sh", f"was not found: {home}"),
                     ("source", f"was not found: {builtin}"),
+                    ("agent-nobody-has", f"was not found: {install}, {ELSE}"),
                 )
             ),
         )
