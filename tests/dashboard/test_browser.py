@@ -40,9 +40,7 @@ def busy() -> Rules:
 
 
 @pytest.mark.layer("landing")
-async def test_news_come_without_a_reload_and_leave_the_focus(
-    opens: opens, tab: Tab
-) -> None:
+async def test_news_come_without_a_reload_and_leave_the_focus(tab: Tab) -> None:
     rules = busy()
     async with opens(rules) as visit:
         await tab.page.goto(visit.address())
@@ -60,7 +58,7 @@ async def test_news_come_without_a_reload_and_leave_the_focus(
         await expect(link).to_be_focused()
 
 
-async def test_a_log_opens_at_what_failed(opens: opens, tab: Tab) -> None:
+async def test_a_log_opens_at_what_failed(tab: Tab) -> None:
     noise = "\n".join(f"line {number}" for number in range(200))
     said = f"{noise}\nFAILED tests/test_a.py::test_b - assert 1 == 2\n{noise}"
     rules = Rules().planned(spec(1)).blocked(1, f"CI is red on abc: it\n\n{said}")
@@ -74,9 +72,7 @@ async def test_a_log_opens_at_what_failed(opens: opens, tab: Tab) -> None:
         await expect(failed).to_be_in_viewport()
 
 
-async def test_a_button_pressed_before_the_scripts_are_there_counts(
-    opens: opens, tab: Tab
-) -> None:
+async def test_a_button_pressed_before_the_scripts_are_there_counts(tab: Tab) -> None:
     """They come after the first paint."""
     pressed = asyncio.Event()
 
@@ -95,9 +91,7 @@ async def test_a_button_pressed_before_the_scripts_are_there_counts(
         assert tab.page.url == f"{visit.url}/"
 
 
-async def test_what_is_typed_stays_while_the_page_changes(
-    opens: opens, tab: Tab
-) -> None:
+async def test_what_is_typed_stays_while_the_page_changes(tab: Tab) -> None:
     page = tab.page
     async with opens(busy()) as visit:
         await page.goto(visit.address(f"/convoys/{NAME}/tasks/5"))

@@ -87,7 +87,7 @@ def test_a_word_that_the_table_does_not_offer_is_said() -> None:
 
 
 async def test_who_may_not_and_a_forge_that_is_away_are_said(
-    opens: opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away = Unavailable("the forge is away")
     for token, trouble, said in (
@@ -102,7 +102,7 @@ async def test_who_may_not_and_a_forge_that_is_away_are_said(
 
 
 async def test_output_is_followed_until_the_session_ends(
-    opens: opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its end alone is told of a long one: what is known of it is not shown again."""
     rules, long = Rules().planned(spec(1)).started(1), "a line of many\n" * 200

@@ -30,7 +30,7 @@ def history_of(told: Kept) -> LogHistory:
     return LogHistory(told.path, lambda: follow(told.log, str(told.log.head())))
 
 
-async def test_analytics_read_on_as_changes_land(opens: opens, told: Kept) -> None:
+async def test_analytics_read_on_as_changes_land(told: Kept) -> None:
     async with opens(told.rules, history=history_of(told)) as visit:
         before = await visit.text("/analytics")
         told.rules.landed(1, sha("a"))
@@ -45,7 +45,7 @@ async def test_analytics_read_on_as_changes_land(opens: opens, told: Kept) -> No
     assert 'href="/analytics" aria-current="page"' in after
 
 
-async def test_the_newest_decision_comes_first(opens: opens, told: Kept) -> None:
+async def test_the_newest_decision_comes_first(told: Kept) -> None:
     told.rules.do(
         TaskTold(convoy=NAME, task=1, by="bea", text="Keep <b>names</b>."),
         BlockTask(convoy=NAME, task=1, why="no CI"),

@@ -63,9 +63,7 @@ async def test_every_route_is_described_and_every_description_has_a_route() -> N
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda o: o.label)
-async def test_what_is_there_is_answered_as_described(
-    opens: opens, operation: Operation
-) -> None:
+async def test_what_is_there_is_answered_as_described(operation: Operation) -> None:
     if operation.path == STREAM:
         return
     where = {"convoy": NAME, "task": 5, "verb": "pause"}
@@ -82,9 +80,7 @@ async def test_what_is_there_is_answered_as_described(
 
 @pytest.mark.layer("deep")
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda o: o.label)
-async def test_whatever_is_asked_is_answered_as_described(
-    opens: opens, operation: Operation
-) -> None:
+async def test_whatever_is_asked_is_answered_as_described(operation: Operation) -> None:
     if operation.path == STREAM or "{" not in operation.path:
         return
     async with opens(house_of_all()) as visit:

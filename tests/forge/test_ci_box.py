@@ -161,7 +161,7 @@ def test_a_job_that_is_cancelled_leaves_no_process(when: str, tmp_path: Path) ->
 # --- jobs use one checkout after another, and none finds what another left ------------
 
 
-SHOWN = (
+SHOWS = (
     "find . -name .git -prune -o -printf '%y %m %p\\n' | sort;"
     " cat $(git ls-files); git config --list --local | sort; ls .git/hooks;"
     " git status --short --ignored; git stash list"
@@ -256,7 +256,7 @@ async def test_a_job_finds_the_commits_tree_whatever_the_last_one_left(
     here: Town,
 ) -> None:
     first, second, checkout = await two_commits(here)
-    here.judge(SHOWN)
+    here.judge(SHOWS)
     fresh = await said(here, await pushed(checkout, second))
     kept = here.forge.folder / "ci-kept"
     for number, (name, left) in enumerate(LEFTOVERS.items()):
@@ -264,7 +264,7 @@ async def test_a_job_finds_the_commits_tree_whatever_the_last_one_left(
             folder.rename(here.forge.folder / f"away-{number}")
         here.judge(left)
         await said(here, await again(checkout, first, name))
-        here.judge(SHOWN)
+        here.judge(SHOWS)
 
         found = await said(here, await again(checkout, second, name))
 

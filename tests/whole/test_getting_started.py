@@ -46,7 +46,8 @@ def walk(folder: Path) -> Way:
     (terminal.cwd / "pyproject.toml").touch()  # git's index is out of date about it
     typed: list[tuple[str, Said]] = []
     touched: set[str] = set()
-    pulled, own = [], []
+    pulled: list[Said] = []
+    own: list[str] = []
 
     def typing(line: str) -> Said:
         before = contents(terminal.cwd, but=STATE)
