@@ -111,10 +111,8 @@ def test_3_when_the_time_is_over_and_nothing_runs_on(tmp_path: Path) -> None:
     assert "not finished after 3 s; work is kept; to continue: brat up" in said.lines
     again = terminal.type(f"{HEADLESS} --timeout 1s")
     assert again.status == 3
-    assert (
-        "issue #1 has the same text and is still open: continuing with it"
-        in again.lines
-    )
+    found = "issue #1 has the same text and is still open: continuing with it"
+    assert found in again.lines
     assert left_running(tmp_path) == []
 
 

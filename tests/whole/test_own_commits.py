@@ -17,10 +17,6 @@ def holds(terminal: Terminal, commit: str) -> str:
     return said.out if said.status == 0 else ""
 
 
-def merges(terminal: Terminal) -> str:
-    return terminal.done("git log --merges --author=Pat --format=%H HEAD")
-
-
 def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
     terminal.done("brat init")
@@ -48,7 +44,7 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
     assert up.lines.index(first) < up.lines.index(beside)
     assert (terminal.cwd / "NOTES.md").read_text() == "Meanwhile.\n"
     assert (terminal.cwd / "words/task_1.py").exists()
-    assert merges(terminal) == ""
+    assert terminal.done("git log --merges --author=Pat --format=%H HEAD") == ""
 
 
 @pytest.mark.layer("landing")

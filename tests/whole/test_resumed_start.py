@@ -1,9 +1,8 @@
 """A start that is cut off once its issue is open goes on with that issue."""
 
+import re
 import shlex
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -11,7 +10,7 @@ import pytest
 from filelock import FileLock
 
 from brat.repository.forge_files import forge_in_use
-from tests.world.staying import Staying, staying, until
+from tests.world.staying import staying, until
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import BARE, convoy_of, engine, project, status
 
@@ -21,34 +20,18 @@ ASKED = ("mayor", "start", "--task", "Spell words")
 UNREAD = "issue #1 'Spell words' has not been read yet: no mayor has run since"
 
 
-@pytest.fixture
-def terminal(tmp_path: Path) -> Terminal:
-    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
-    terminal.done("brat init")
-    return terminal
-
-
-@contextmanager
-def begun(terminal: Terminal, *more: str) -> Iterator[Staying]:
-    """Start a convoy whose loop cannot tick, as another process has its lock."""
-    lock = terminal.cwd / ".git/brat/bot/lock"
-    lock.parent.mkdir()
-    with FileLock(lock) as held, staying(terminal, *ASKED, *more) as start:
-        start.says("opened issue #1")
-        yield start
-        held.release()
-        start.ended()
-
-
 def waiting(terminal: Terminal) -> list[tuple[str, int, list[str]]]:
     found = status(terminal)["interventions"]
     return [(each["kind"], each["issue"], each["commands"]) for each in found]
 
 
-def test_the_same_words_find_the_issue_that_a_killed_start_left(
-    terminal: Terminal,
-) -> None:
-    with begun(terminal) as start:
+def test_the_same_words_find_the_issue_that_a_killed_start_left(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal.done("brat init")
+    lock = terminal.cwd / ".git/brat/bot/lock"
+    lock.parent.mkdir()
+    with FileLock(lock), staying(terminal, *ASKED) as start:  # its loop cannot tick
+        start.says("opened issue #1")
         start.process.kill()
         start.ended()
     until(lambda: not forge_in_use(terminal.cwd / ".git/brat"))
@@ -64,10 +47,8 @@ def test_the_same_words_find_the_issue_that_a_killed_start_left(
     again = terminal.type(f"brat mayor start --headless --task '{ASKED[-1]}'")
 
     assert again.status == 0, again.err
-    assert (
-        "issue #1 has the same text and is still open: continuing with it"
-        in again.lines
-    )
+    found = "issue #1 has the same text and is still open: continuing with it"
+    assert found in again.lines
     assert "opened" not in again.err
     convoy = convoy_of(terminal)
     assert (convoy["issue"], convoy["state"]) == (1, "complete")
@@ -75,6 +56,7 @@ def test_the_same_words_find_the_issue_that_a_killed_start_left(
     assert left_running(terminal.cwd.parent) == []
 
 
+SLEEPS = re.compile(r"sleep 600\.")
 CALLED_OFF = f"""
 echo once >> words/turns.txt
 test "$(wc -l < words/turns.txt)" -lt 4 || exit 0
@@ -95,11 +77,7 @@ def test_a_signal_ends_the_agents_keeps_their_work_and_costs_no_attempt(
         (("witness", "run"), signal.SIGINT),
     ):
         with staying(terminal, *words) as start:
-            until(
-                lambda: any(
-                    one.startswith("sleep 600.") for one in left_running(tmp_path)
-                )
-            )
+            until(lambda: any(map(SLEEPS.match, left_running(tmp_path))))
             start.process.send_signal(number)
             start.process.send_signal(number)  # as `timeout` does
 
