@@ -3,7 +3,6 @@
 import asyncio
 import os
 import subprocess
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -83,34 +82,34 @@ def lacks(where: Path) -> list[str]:
     return [*map(str, clone_lacks(find(where), None))]
 
 
-@pytest.mark.parametrize(
-    ("options", "mend"),
-    [
-        (("--depth=1",), ("fetch", "--unshallow")),
-        (("--filter=tree:0",), ("fetch", "--refetch", "--no-filter")),
-        (("--filter=blob:none", "--sparse"), ("fetch", "--refetch", "--no-filter")),
-        ((), ()),
-        (("--sparse",), ()),
-        (("--single-branch", "--no-tags"), ()),
-    ],
-)
-def test_a_clone_that_is_not_whole_is_named_with_the_command_that_makes_it_whole(
-    origin: Path, options: Sequence[str], mend: Sequence[str]
-) -> None:
-    where = cloned(origin, *options)
-    if "--filter=tree:0" in options:
-        git(where, "config", "extensions.partialClone", "origin")  # as by old git
-    before = lacks(where)
+def mended(where: Path, mend: str) -> None:
+    """Hold that nothing begins before git's own command mends a clone; type it."""
+    (said,) = lacks(where)
+    assert f"`git {mend}`" in said
+    with pytest.raises(BratError, match=mend.rsplit(maxsplit=1)[-1]):
+        init(where)
+    assert not (where / ".git/brat").exists()
+    git(where, *mend.split())
 
-    if mend:
-        (said,) = before
-        assert f"`git {' '.join(mend)}`" in said
-        with pytest.raises(BratError, match=mend[-1]):
-            init(where)
-        assert not (where / ".git/brat").exists()
-        git(where, *mend)
-    assert lacks(where) == []
-    init(where)
+
+def test_a_clone_that_is_not_whole_is_named_with_the_command_that_makes_it_whole(
+    origin: Path,
+) -> None:
+    for options, mend in (
+        ("--depth=1", "fetch --unshallow"),
+        ("--filter=tree:0", "fetch --refetch --no-filter"),
+        ("--filter=blob:none --sparse", "fetch --refetch --no-filter"),
+        ("", ""),
+        ("--sparse", ""),
+        ("--single-branch --no-tags", ""),
+    ):
+        where = cloned(origin, *options.split())
+        if options == "--filter=tree:0":
+            git(where, "config", "extensions.partialClone", "origin")  # as by old git
+        if mend:
+            mended(where, mend)
+        assert lacks(where) == [], options
+        init(where)
 
 
 def test_a_configuration_that_a_sparse_checkout_hides_is_no_default(
@@ -119,12 +118,7 @@ def test_a_configuration_that_a_sparse_checkout_hides_is_no_default(
     commit(origin, '[ci]\ncommand = "true"\n', ".brat/config.toml")
     where = cloned(origin, "--sparse")
 
-    (said,) = lacks(where)
-    mend = "git sparse-checkout add .brat"
-    assert f"`{mend}`" in said
-    with pytest.raises(BratError, match=mend):
-        init(where)
-    git(where, *mend.split()[1:])
+    mended(where, "sparse-checkout add .brat")
     assert lacks(where) == []
     (where / ".brat/config.toml").unlink()  # by the person: then it is meant so
     assert lacks(where) == []
@@ -141,12 +135,8 @@ def test_what_an_agent_would_start_without_is_said_first(
     monkeypatch.delenv("BRAT_SHOWN")
     other.rename(origin / ".brat/config.toml")
     said = []
-    for text in (
-        "set -e\r\n",
-        "#!/no/sh\n",
-        "#!/usr/bin/env no-sh\n",
-        "#!/bin/sh -e\n",
-    ):
+    shebangs = ("#!/no/sh\n", "#!/usr/bin/env no-sh\n", "#!/bin/sh -e\n")
+    for text in ("set -e\r\n", *shebangs):
         script.write_text(text, newline="")
         script.chmod(0o755)
         said += lacks(origin)
@@ -376,17 +366,15 @@ def test_from_another_branch_the_default_one_of_the_origin_is_brought(
     git(where, "tag", "released", "main")
     if not noted:
         git(where, "remote", "set-head", "origin", "--delete")
-    for branch, names in (
-        ("feature", ["refs/remotes/origin/main", "refs/tags/released"]),
-        ("main", ["refs/tags/released"]),
-    ):
+    names = ["refs/remotes/origin/main", "refs/tags/released"]
+    for branch in ("feature", "main"):
         git(where, "switch", "--quiet", branch)
         checkout, known = registered(where)
         CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
 
         bare = registrations.bare_path(checkout.folder, known)
         listed = ("for-each-ref", "--format=%(refname)", "refs/tags", "refs/remotes")
-        assert git(bare, *listed).split() == names
+        assert git(bare, *listed).split() == names[branch == "main" :]
         main = git(where, "rev-parse", "origin/main")
         assert {git(bare, "rev-parse", each) for each in names} == {main}
 

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import re
 from asyncio.subprocess import DEVNULL
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -39,16 +39,16 @@ FILES = {"brat.yml", "brat-wake.yml"}
 
 
 @pytest.fixture
-def forge(tmp_path: Path) -> Iterator[Forge]:
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
     with Forge(tmp_path / "forge") as forge:
-        yield forge
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as served:
+            yield served
 
 
 @pytest.fixture
-async def here(forge: Forge, tmp_path: Path) -> AsyncIterator[Town]:
-    tokens = settle_in(forge, make_source(tmp_path / "source"))
-    async with town(forge, tokens, tmp_path) as served:
-        yield served
+def person(here: Town) -> "Person":
+    return Person(here)
 
 
 class Person:
@@ -77,11 +77,6 @@ class Person:
             [one["number"] for one in await ask("pulls")],
             await ask("git/matching-refs/heads"),
         )
-
-
-@pytest.fixture
-def person(here: Town) -> Person:
-    return Person(here)
 
 
 def done(said: Said) -> list[str]:
@@ -148,24 +143,18 @@ async def test_it_does_what_it_shows_and_a_second_run_changes_nothing(
     assert done(third) == [*["ok"] * 6, "hand", "ok", "ok", "ok", "ok"], third.err
 
 
-@pytest.mark.parametrize(
-    ("actions", "patterns", "told"),
-    [
-        ("", (), "turn Actions on"),
-        ("local_only", (), "allow actions/upload-artifact@* under Settings"),
-        ("selected", ("octo/*",), "allow actions/upload-artifact@* under Settings"),
-        ("selected", ("Actions/*",), "Actions may run what brat's workflow files use"),
-    ],
-)
 async def test_a_policy_that_would_let_no_run_start_is_told(
-    actions: str, patterns: tuple[str, ...], told: str, person: Person, here: Town
+    person: Person, here: Town
 ) -> None:
-    allow(here.forge, REPO, actions, *patterns)
+    for (actions, *patterns), told in (
+        (("",), "turn Actions on"),
+        (("local_only",), "allow actions/upload-artifact@* under Settings"),
+        (("selected", "octo/*"), "allow actions/upload-artifact@* under Settings"),
+        (("selected", "Actions/*"), "Actions may run what brat's workflow files use"),
+    ):
+        allow(here.forge, REPO, actions, *patterns)
+        assert told in (await person.type()).err, (actions, patterns)
 
-    assert told in (await person.type()).err
-
-
-def test_what_a_policy_lacks_is_found_by_its_patterns() -> None:
     uses = ["actions/upload-artifact@*", "ann/brat/.github/workflows/brat-jobs.yml@*"]
     for patterns, lacking in (
         ((), uses[1:]),
@@ -431,37 +420,29 @@ def environment(policy: object, *rules: str) -> Environment:
 OWN = environment(OURS, "branch_policy")
 
 
-@looped(
-    (None, "", "", "wanted"),
-    (OWN, "main", "BRAT_LOG_KEY", "owed"),
-    (environment(OURS), "", "", "owed"),
-    (environment(None), "", "", "wanted"),
-    (OWN, "main x", "BRAT_LOG_KEY", "by hand"),
-    (OWN, "main", "BRAT_LOG_KEY X", "by hand"),
-    (environment(OURS, "wait_timer"), "main", "", "wanted"),
-)
-def test_undo_deletes_only_the_environment_that_setup_made(
-    known: Environment | None, patterns: str, secrets: str, state: str
-) -> None:
-    allowed = [Pattern(name=name) for name in patterns.split()]
-    found = secret_steps.planned_environment_undo(
-        known, allowed, frozenset(secrets.split()), "main"
-    )
+def test_undo_deletes_only_the_environment_and_the_key_that_setup_made() -> None:
+    undone = secret_steps.planned_environment_undo
+    for known, patterns, secrets, state in (
+        (None, "", "", "wanted"),
+        (OWN, "main", "BRAT_LOG_KEY", "owed"),
+        (environment(OURS), "", "", "owed"),
+        (environment(None), "", "", "wanted"),
+        (OWN, "main x", "BRAT_LOG_KEY", "by hand"),
+        (OWN, "main", "BRAT_LOG_KEY X", "by hand"),
+        (environment(OURS, "wait_timer"), "main", "", "wanted"),
+    ):
+        allowed = [Pattern(name=name) for name in patterns.split()]
+        found = undone(known, allowed, frozenset(secrets.split()), "main")
+        assert found.state == state, (known, patterns, secrets)
 
-    assert found.state == state
-
-
-@looped(
-    ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", "owed"),
-    ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "owed"),
-    ("2025-12-31T00:00:00Z", "2026-01-01T00:00:00Z", "wanted"),
-    ("2026-01-02T00:00:00Z", "", "wanted"),
-)
-def test_undo_leaves_a_key_that_was_there_before_setup(
-    made: str, since: str, state: str
-) -> None:
-    one = Stored.model_validate({"name": SECRET, "created_at": made})
-    environment = {"name": "brat", "created_at": since}
-    known = Environment.model_validate(environment) if since else None
-
-    assert secret_steps.planned_engine_key([one], known).state == state
+    for day, since, state in (
+        ("2026-01-02", "2026-01-01", "owed"),
+        ("2026-01-01", "2026-01-01", "owed"),
+        ("2025-12-31", "2026-01-01", "wanted"),
+        ("2026-01-02", "", "wanted"),
+    ):
+        made = {"name": SECRET, "created_at": f"{day}T00:00:00Z"}
+        told = {"name": "brat", "created_at": f"{since}T00:00:00Z"}
+        known = Environment.model_validate(told) if since else None
+        one = Stored.model_validate(made)
+        assert secret_steps.planned_engine_key([one], known).state == state, day

@@ -11,8 +11,6 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
-
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving import bot_service
 from bot.serving.github_app import EVENTS
@@ -29,9 +27,9 @@ from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.model.state import State
 from tests.forge.mutations import mutate
 from tests.whole.crash import set_up
-from tests.world.adopted import asked_for
+from tests.world.adopted import asked_for, calling
 from tests.world.app_key import pair
-from tests.world.forge import DEADLINE_S, Json, Town, until
+from tests.world.forge import Json, Town, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
@@ -116,19 +114,14 @@ class Protected:
 
     async def person(self, method: str, path: str, body: Json) -> int:
         """Ask the forge as the repository's owner; return the status."""
-        repository = f"{self.url}/api/v3/repos/{self.known.repository}"
-        headers = {"Authorization": f"Bearer {self.known.person_token}"}
-        async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
-            answer = await client.request(
-                method, f"{repository}/{path}", json=body, headers=headers
-            )
-        return answer.status_code
+        async with calling(self.url, self.known) as client:
+            return (await client.request(method, path, json=body)).status_code
 
     async def dequeue(self) -> None:
         """Take the pull request out of the queue, which REST has no way to do."""
         tokens = {"alice": self.known.person_token}
         given = {"id": node_id("PullRequest", self.pull().id)}
-        async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
+        async with calling(self.url, self.known) as client:
             here = Town(self.forge, self.url, tokens, client, self.forge.folder)
             await mutate(here, "dequeuePullRequest", given)
 

@@ -18,7 +18,7 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from convoy.model.state import Convoy
 from tests.world.act.extension import PROGRAM
-from tests.world.adopted import asked_for, registered
+from tests.world.adopted import asked_for, calling, registered
 from tests.world.forge import Json, until
 from tests.world.forge_rules import checks, put_ruleset
 from tests.world.layers import sampled
@@ -82,16 +82,6 @@ def served(folder: Path, **secrets: str) -> AbstractContextManager[tuple[str, Pr
     )
 
 
-def calling(url: str, known: Registration, below: str = "") -> httpx.AsyncClient:
-    """Return a client that asks for the repository as its owner."""
-    return httpx.AsyncClient(
-        base_url=f"{url}/api/v3/repos/{known.repository}/{below}",
-        headers={"Authorization": f"Bearer {known.person_token}"},
-        trust_env=False,
-        timeout=DEADLINE_S,
-    )
-
-
 async def worked_off(
     folder: Path, known: Registration, tasks: tuple[str, ...], *, signed: bool
 ) -> tuple[Convoy, list[str]]:
@@ -103,7 +93,7 @@ async def worked_off(
     key = (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).read_text()
     with served(folder, **({"BRAT_LOG_KEY": key} if signed else {})) as (url, _):
         await asked_for(url, known, TITLE, "\n".join(tasks))
-        async with calling(url, known, "actions") as client:
+        async with calling(url, known, "/actions") as client:
             for _ in range(2 * (len(tasks) - 1)):  # beside the one of the label
                 again = await client.post(
                     "workflows/brat.yml/dispatches", json={"ref": "main"}
@@ -174,7 +164,7 @@ async def set_up(folder: Path, terminal: Terminal, known: Registration) -> Convo
             assert [one["name"] for one in secrets["secrets"]] == ["BRAT_LOG_KEY"]
             reader = Reader(registrations.bare_path(folder, known))
             convoy = await ended(reader, DEADLINE_S)
-        async with calling(url, known, "actions") as client:
+        async with calling(url, known, "/actions") as client:
             await titles(client)
         return convoy
 
