@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from functools import cache
 from pathlib import Path
 
 import click
@@ -22,6 +21,7 @@ from tests.world.readme import LOCAL, README, blocks, typed_lines
 from tests.world.terminal import left_running, new_terminal
 from tests.world.words import engine, project
 
+COMMANDS = command_line("task")
 PAGES = [
     *(README, ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md"),
     *(ROOT / "deploy/fleet/README.md", *sorted(ROOT.glob("docs/*.md"))),
@@ -133,14 +133,9 @@ def test_each_other_file_that_is_shown_can_be_read() -> None:
     assert unknown(" ".join((served["command"], *served["args"]))) == []
 
 
-@cache
-def whole_command_line() -> click.Group:
-    return command_line("task")
-
-
 def unknown(line: str) -> list[str]:
     """Return the words of a command line that no command or option has."""
-    at: click.Command = whole_command_line()
+    at: click.Command = COMMANDS
     _, *words = line.replace("\\|", "|").split()
     while words and isinstance(at, click.Group) and words[0] in at.commands:
         at = at.commands[words.pop(0)]

@@ -217,12 +217,6 @@ LEFTOVERS = {
 }
 
 
-async def pushed(checkout: Checkout, commit: str) -> str:
-    branch = f"refs/heads/brat/queue/main/{commit}"
-    await checkout.git("push", "--quiet", "origin", f"{commit}:{branch}")
-    return commit
-
-
 async def two_commits(here: Town) -> tuple[str, str, Checkout]:
     """Return two commits of `FILES` of which the second lacks, adds and changes one."""
     checkout = await here.clone()
@@ -238,16 +232,16 @@ async def two_commits(here: Town) -> tuple[str, str, Checkout]:
     return first, await checkout.commit("number.txt", "2"), checkout
 
 
-async def said(here: Town, commit: str) -> str:
+async def shown(here: Town, checkout: Checkout, commit: str, again: str = "") -> str:
+    """Push a commit, or another one of its tree; return what its job prints."""
+    if again:
+        made = ("commit-tree", f"{commit}^{{tree}}", "-p", f"{commit}^", "-m", again)
+        commit = await checkout.git(*made)
+    branch = f"refs/heads/brat/queue/main/{commit}"
+    await checkout.git("push", "--quiet", "origin", f"{commit}:{branch}")
     check: Json = await judged(here, commit)
     assert check["conclusion"] == "success", check["output"]
     return str(check["output"]["text"])
-
-
-async def again(checkout: Checkout, commit: str, message: str) -> str:
-    """Push a commit of the same tree, which CI has not judged yet; return it."""
-    made = ("commit-tree", f"{commit}^{{tree}}", "-p", f"{commit}^", "-m", message)
-    return await pushed(checkout, await checkout.git(*made))
 
 
 @pytest.mark.timeout(600)
@@ -257,16 +251,16 @@ async def test_a_job_finds_the_commits_tree_whatever_the_last_one_left(
 ) -> None:
     first, second, checkout = await two_commits(here)
     here.judge(SHOWS)
-    fresh = await said(here, await pushed(checkout, second))
+    fresh = await shown(here, checkout, second)
     kept = here.forge.folder / "ci-kept"
     for number, (name, left) in enumerate(LEFTOVERS.items()):
         for folder in kept.glob("*/*"):
             folder.rename(here.forge.folder / f"away-{number}")
         here.judge(left)
-        await said(here, await again(checkout, first, name))
+        await shown(here, checkout, first, again=name)
         here.judge(SHOWS)
 
-        found = await said(here, await again(checkout, second, name))
+        found = await shown(here, checkout, second, again=name)
 
         assert len([*kept.glob("*/*")]) == 1, name
         assert found == fresh, name
@@ -295,7 +289,7 @@ async def test_changed_attributes_count_for_files_that_did_not_change(
     second = await checkout.commit(".gitattributes", "*.txt text eol=crlf\n")
     here.judge("cat same.txt")
 
-    texts = [await said(here, await pushed(checkout, one)) for one in (first, second)]
+    texts = [await shown(here, checkout, one) for one in (first, second)]
 
     assert texts == ["as it was\n", "as it was\r\n"]
 
@@ -306,14 +300,14 @@ async def test_no_checkout_is_used_again_in_which_a_program_was_left(
 ) -> None:
     first, second, checkout = await two_commits(here)
     pid = tmp_path / "pid"
-    shown = "stat -c '%i %z' same.txt"  # a file system may give an inode again
+    look = "stat -c '%i %z' same.txt"  # a file system may give an inode again
     start = f"setsid sh -c 'echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 600' &"
-    here.judge(f"{start} until test -e {pid}; do :; done; {shown}", box="off")
+    here.judge(f"{start} until test -e {pid}; do :; done; {look}", box="off")
     try:
-        one = await said(here, await pushed(checkout, first))
+        one = await shown(here, checkout, first)
         os.kill(int(pid.read_text()), 0)
-        here.judge(shown, box="off")
-        two = await said(here, await pushed(checkout, second))
+        here.judge(look, box="off")
+        two = await shown(here, checkout, second)
     finally:
         os.kill(int(pid.read_text()), signal.SIGKILL)
 

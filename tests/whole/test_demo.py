@@ -252,7 +252,9 @@ def test_sessions_speak_in_their_own_name_and_only_of_their_task(demo: Story) ->
     assert all(before.at_ms < after.at_ms for before, after in pairwise(others))
 
 
-def test_the_exit_of_each_session_is_told(demo: Story) -> None:
+def test_the_exit_of_each_session_is_told_and_what_files_it_modified(
+    demo: Story,
+) -> None:
     exits = demo.facts("session.exited")
     lost = demo.facts("session.lost")
 
@@ -261,8 +263,6 @@ def test_the_exit_of_each_session_is_told(demo: Story) -> None:
         assert (told["exit_code"], told["signal"]) == (0, None)
         assert told["verdict"] == "success"
 
-
-def test_files_modified_are_those_of_the_work(demo: Story) -> None:
     named = {
         (fact["task"], fact["attempt"]): fact["paths"]
         for fact in demo.facts("files.modified")
