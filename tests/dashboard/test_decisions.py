@@ -66,7 +66,7 @@ async def test_the_newest_decision_comes_first(told: Kept) -> None:
     assert "Keep &lt;b&gt;names" in shown
 
 
-def test_the_newest_are_kept() -> None:
+def test_the_newest_of_what_people_decided_are_kept() -> None:
     history = DecisionHistory()
     for at in range(MOST_DECISIONS + 5):
         history.read(at, ConvoyPaused(convoy="old", by="eve"))
@@ -78,9 +78,7 @@ def test_the_newest_are_kept() -> None:
     assert history.of("old") == ()
     assert len(history.of("c-0")) == 1
 
-
-def test_what_a_role_did_is_no_persons_decision() -> None:
-    history = DecisionHistory()
+    # what a role did is no person's decision
     added = TaskAdded(convoy="c", spec=spec(2), by="the refinery")
     for fact in (added, replace(added, by="eve")):
         history.read(0, fact)

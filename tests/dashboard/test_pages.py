@@ -151,6 +151,10 @@ async def test_a_line_that_an_agent_printed_is_found() -> None:
 
 async def test_only_what_would_be_carried_out_is_offered() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
+    why = "the forge refused the push of branch x: <b>no</b>"
+    rules.do(ItemSetAside(item=task_item(NAME, 1), why=why, helps="Ask it."))
+    async with opens(rules) as visit:
+        aside = await visit.text("/")
     rules.do(BlockTask(convoy=NAME, task=1, why="no CI here"))
     async with opens(rules) as visit:
         blocked = await visit.text("/waits")
@@ -159,6 +163,8 @@ async def test_only_what_would_be_carried_out_is_offered() -> None:
         lacking = await visit.text("/waits")
     told = call_text(rules.convoy, (Need(key="blocked/2/0", task=2),))
 
+    assert "the forge refused the push of branch x: &lt;b&gt;no&lt;/b&gt;" in aside
+    assert "brat retry 1" in aside
     assert 'aria-label="retry task 1 ' in blocked
     assert 'aria-label="drop task 2 ' in lacking
     assert 'aria-label="retry task 2 ' not in lacking
@@ -187,17 +193,6 @@ def test_a_page_is_the_nearest_there_is() -> None:
 
         assert (found.number, found.last, found.count) == (number, 3, MANY), wanted
         assert found.rows[0] == (number - 1) * PAGE_ROWS
-
-
-async def test_what_is_set_aside_is_on_the_first_page() -> None:
-    rules = Rules().planned(spec(1))
-    why = "the forge refused the push of branch x: <b>no</b>"
-    rules.do(ItemSetAside(item=task_item(NAME, 1), why=why, helps="Ask it."))
-    async with opens(rules) as visit:
-        page = await visit.text("/")
-
-    assert "the forge refused the push of branch x: &lt;b&gt;no&lt;/b&gt;" in page
-    assert "brat retry 1" in page
 
 
 async def test_pages_hold_every_task_once() -> None:

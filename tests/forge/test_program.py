@@ -2,30 +2,23 @@
 
 import signal
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.world.program import DEADLINE_S, serving_program
+from tests.world.program import DEADLINE_S, ran, serving_program
 
 pytestmark = pytest.mark.layer("landing")
-
-
-def run(*args: str) -> subprocess.CompletedProcess[bytes]:
-    argv = [sys.executable, "-I", "-m", "brat.forge", *args]
-    return subprocess.run(argv, capture_output=True, timeout=DEADLINE_S, check=False)
 
 
 def test_it_listens_on_loopback_only_and_ends_on_sigterm(tmp_path: Path) -> None:
     with serving_program(tmp_path / "forge") as program:
         sockets = psutil.Process(program.process.pid).net_connections("inet")
 
-        assert {(one.laddr.ip, one.status) for one in sockets} == {
-            ("127.0.0.1", "LISTEN")
-        }
+        listens = {(one.laddr.ip, one.status) for one in sockets}
+        assert listens == {("127.0.0.1", "LISTEN")}
         program.process.send_signal(signal.SIGTERM)
         assert program.process.wait(DEADLINE_S) == 0
 
@@ -33,11 +26,12 @@ def test_it_listens_on_loopback_only_and_ends_on_sigterm(tmp_path: Path) -> None
 def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        ended = run("--dir", str(tmp_path / "forge"), "--port", port)
+        forge = (sys.executable, "-I", "-m", "brat.forge")
+        ended = ran((*forge, "--dir", tmp_path / "forge", "--port", port))
 
     assert ended.returncode == 1
-    assert b"brat.forge: " in ended.stderr
-    assert b"in use" in ended.stderr
+    assert "brat.forge: " in ended.stderr
+    assert "in use" in ended.stderr
 
 
 def test_it_ends_with_its_parent(tmp_path: Path) -> None:
@@ -64,5 +58,4 @@ assert not me.children()
 
 
 def test_it_begins_in_a_fork_that_ends_where_nobody_needs_it(tmp_path: Path) -> None:
-    argv = [sys.executable, "-c", FORKED, str(tmp_path)]
-    subprocess.run(argv, timeout=DEADLINE_S, check=True)
+    ran((sys.executable, "-c", FORKED, tmp_path), check=True)

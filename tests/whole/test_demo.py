@@ -281,17 +281,13 @@ def test_the_exit_of_each_session_is_told_and_what_files_it_modified(
 BOTS_LEASE = f"refs/grite/locks/{sha256(b'repo:bot').hexdigest()[:16]}"
 
 
-def test_the_bot_was_killed_and_the_seed_is_said(chaos: Story) -> None:
+def test_the_bot_was_killed_and_the_seed_is_said(chaos: Story, tmp_path: Path) -> None:
+    alone = Terminal(tmp_path, tmp_path).type("brat demo --seed 7")
+    assert (alone.status, alone.lines) == (1, ["brat: --seed requires --chaos"])
     (killed,) = re.findall(r"the bot was killed (\d+) times?", chaos.said.err)
 
     assert int(killed) >= 2
     assert f"chaos: --seed {CHAOS_SEED}" in chaos.said.lines
-
-
-def test_a_seed_without_chaos_is_refused(tmp_path: Path) -> None:
-    said = Terminal(tmp_path, tmp_path).type("brat demo --seed 7")
-
-    assert (said.status, said.lines) == (1, ["brat: --seed requires --chaos"])
 
 
 def test_the_end_is_the_same(demo: Story, chaos: Story) -> None:

@@ -118,11 +118,10 @@ def test_init_says_what_it_found(way: Way) -> None:
     assert "CI: python -m pytest -q (pyproject.toml configures pytest)" in said
 
 
-def test_the_checkout_is_not_touched_to_the_last_byte(way: Way) -> None:
+def test_the_checkout_is_not_touched_until_the_printed_line_brings_the_work(
+    way: Way,
+) -> None:
     assert way.touched == []
-
-
-def test_the_printed_line_brings_the_work(way: Way) -> None:
     assert [said.status for said in way.pulled] == [0]
     added = {name for name in way.files if "task_" in name}
     assert added == {
@@ -139,9 +138,6 @@ def test_what_the_person_committed_meanwhile_is_in_it(way: Way) -> None:
     assert set(way.own_commits) <= set(way.head)
     assert way.files["NOTES.md"] == "Meanwhile.\nMore.\n"
     assert way.head[0] == way.seen.git("rev-parse", "main")
-
-
-def test_all_pull_requests_are_merged_and_nothing_is_left(way: Way) -> None:
     assert [pull["merged"] for pull in way.seen.pulls] == [True] * 3
     assert way.seen.refs("refs/heads/brat/") == []
     assert way.seen.refs("refs/grite/locks/") == []

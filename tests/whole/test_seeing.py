@@ -35,12 +35,20 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
     return terminal
 
 
-def test_status_shows_tasks_and_what_they_wait_for(terminal: Terminal) -> None:
+def test_status_and_why_tell_what_tasks_wait_for(terminal: Terminal) -> None:
     shown = terminal.done("brat status")
 
     assert "say-words-1: active" in shown
     assert "2 Say ho" in shown
     assert "task 1" in shown
+    assert terminal.done("brat why 2").splitlines() == [
+        "say-words-1, task 2: Say ho",
+        "- it is queued, not tried yet",
+        "- it is waiting for task 1 (queued)",
+        "- it waits for task 1: the plan says so",
+    ]
+    about_the_only_one = terminal.done("brat why")
+    assert about_the_only_one == terminal.done("brat why say-words-1")
 
 
 def test_every_list_has_a_form_for_programs(terminal: Terminal) -> None:
@@ -58,17 +66,6 @@ def test_every_list_has_a_form_for_programs(terminal: Terminal) -> None:
     assert {name: whole[name] for name in lists} == lists
     assert lists["convoys"][0]["tasks"][1]["after"] == [1]
     assert lists["sessions"] == lists["queue"] == []
-
-
-def test_why_gives_the_reasons_in_order(terminal: Terminal) -> None:
-    assert terminal.done("brat why 2").splitlines() == [
-        "say-words-1, task 2: Say ho",
-        "- it is queued, not tried yet",
-        "- it is waiting for task 1 (queued)",
-        "- it waits for task 1: the plan says so",
-    ]
-    about_the_only_one = terminal.done("brat why")
-    assert about_the_only_one == terminal.done("brat why say-words-1")
 
 
 def test_a_clone_that_has_the_refs_sees_the_same(terminal: Terminal) -> None:
