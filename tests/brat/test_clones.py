@@ -419,10 +419,6 @@ def checkout(origin: Path) -> Checkout:
     return find(origin)
 
 
-def source_of(checkout: Checkout) -> Source:
-    return Source(path=checkout.top, branch="main", name="app", person="ann")
-
-
 def test_what_differs_from_the_commit_is_changed_and_not_what_was_only_touched(
     checkout: Checkout,
 ) -> None:
@@ -458,32 +454,21 @@ def test_what_a_submodule_s_folder_holds_is_no_change(checkout: Checkout) -> Non
     )
 
 
-def test_of_two_first_commands_at_once_the_second_waits(checkout: Checkout) -> None:
-    begin = Barrier(2)
-
-    def first(_number: int) -> Registration:
-        begin.wait()
-        return register(checkout.folder, source_of(checkout))
-
-    with ThreadPoolExecutor(2) as threads:
-        one, other = threads.map(first, range(2))
-
-    assert one == other
-
-
 @pytest.mark.layer("landing")
-def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
+def test_of_two_starts_at_once_the_second_uses_what_the_first_made(
     checkout: Checkout,
 ) -> None:
-    register(checkout.folder, source_of(checkout))
     each_in_turn = Barrier(2, timeout=patient(20))
+    source = Source(path=checkout.top, branch="main", name="app", person="ann")
 
-    async def start() -> str:
+    async def start() -> tuple[Registration, str]:
+        each_in_turn.wait()
+        known = register(checkout.folder, source)
         each_in_turn.wait()
         async with served(checkout.folder, Ci(), {}, soon=True) as forge:
             each_in_turn.wait()
             assert not forge.process or psutil.Process(forge.process.pid).children()
-            return forge.url
+            return known, forge.url
 
     with ThreadPoolExecutor(2) as threads:
         starts = [threads.submit(asyncio.run, start()) for _ in range(2)]

@@ -164,7 +164,8 @@ async def protected(
                 "folder": str(folder / "hosted"),
             }
             bot_json.write_text(json.dumps(served))
-            doctor = await typed("doctor", "--github", str(bot_json))
+            line = (sys.executable, "-m", "brat", "doctor", "--github", bot_json)
+            doctor = await asyncio.to_thread(ran, line, check=True)
             await asked_for(here.url, known, "Do it", "- [ ] one\n")
             async with (
                 bot_service.opened(settings, lambda _: None) as loop,
@@ -173,14 +174,8 @@ async def protected(
                 await local_mode.point_hook(here.url, known, port)
                 working = asyncio.create_task(bot_service.forever(loop))
                 try:
-                    yield here, doctor
+                    yield here, doctor.stderr
                 finally:
                     working.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
                         await working
-
-
-async def typed(*words: str) -> str:
-    said = await asyncio.to_thread(ran, [sys.executable, "-m", "brat", *words])
-    assert said.returncode == 0, said.stderr
-    return said.stderr

@@ -23,7 +23,7 @@ from tests.world.forge import Json, until
 from tests.world.forge_rules import checks, put_ruleset
 from tests.world.layers import sampled
 from tests.world.patience import patient
-from tests.world.seen import Seen, look
+from tests.world.seen import look
 from tests.world.terminal import Terminal, left_running
 from tests.world.waiting import ended
 from tests.world.words import FILES, engine, project
@@ -146,7 +146,12 @@ def test_an_issue_is_merged_by_one_file_alone(
     landed = {task.landed for task in convoy.tasks}
     assert len(landed) <= runs.count(job) <= len(landed) + 2  # built again, convoy's
     assert left_running(tmp_path) == []
-    nothing_twice(look(folder), len(tasks))
+    seen = look(folder)  # loops which ran at once did not do the same thing
+    assert [pull["merged"] for pull in seen.pulls] == [True] * (len(tasks) + 1)
+    (comment,) = seen.comments[str(seen.issue["number"])]
+    assert comment["user"]["login"] == "github-actions[bot]"
+    assert seen.issue["state"] == "closed"
+    assert not seen.faults
     assert not TRACE.exists()
 
 
@@ -197,12 +202,3 @@ def test_one_command_and_one_merge_lead_to_a_landed_convoy(tmp_path: Path) -> No
     assert comment["user"]["login"] == "github-actions[bot]"
     assert not seen.faults
     assert left_running(tmp_path) == []
-
-
-def nothing_twice(seen: Seen, tasks: int) -> None:
-    """Hold that loops which ran at once did not do the same thing."""
-    assert [pull["merged"] for pull in seen.pulls] == [True] * (tasks + 1)
-    (comment,) = seen.comments[str(seen.issue["number"])]
-    assert comment["user"]["login"] == "github-actions[bot]"
-    assert seen.issue["state"] == "closed"
-    assert not seen.faults

@@ -31,10 +31,6 @@ args = ["sh", "-c", "env > seen; echo done > $BRAT_TASK.txt"]
 """
 
 
-def port_of(url: str) -> int:
-    return urlsplit(url).port or 0
-
-
 @pytest.mark.layer("landing")
 async def test_a_convoy_lands_through_a_proxy_and_by_an_own_authority(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -44,7 +40,7 @@ async def test_a_convoy_lands_through_a_proxy_and_by_an_own_authority(
     with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         async with (
             serving(forge, base=f"https://{HOST}") as url,
-            tls_before(port_of(url), tmp_path, HOST) as (port, authority),
+            tls_before(urlsplit(url).port or 0, tmp_path, HOST) as (port, authority),
             connect_proxy(port, f"{HOST}:443") as proxy,
         ):
             way = f"http://{proxy.person}@127.0.0.1:{proxy.port}"
