@@ -1,6 +1,7 @@
 """What a person types goes to the bot they named, and comes back as one sentence."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pygit2
@@ -10,6 +11,7 @@ from bot.requests.verb import Request
 from bot.requests.verb_table import endpoint_of, request_by_word
 from brat.commands import decisions
 from brat.status.bot_api import ADDRESS, TOKEN, BotApi, named_bot
+from convoy.model.state import Convoy
 from convoy.rules.people import BlockTask
 from grite.errors import BratError, Unavailable
 from tests.dashboard.conftest import TOKEN as KNOWN, Visit, opens
@@ -48,7 +50,7 @@ async def typed(
 )
 async def test_a_decision_is_carried_out_and_a_second_time_refused(
     request_: Request,
-    done: object,
+    done: Callable[[Convoy], bool],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -60,15 +62,12 @@ async def test_a_decision_is_carried_out_and_a_second_time_refused(
         again = await typed(visit, tmp_path, request_)
         refused = capsys.readouterr().err.strip()
 
-    assert callable(done)
     assert done(visit.rules.convoy)
     task = request_.arguments.get("task")
     about = f"task {task} of {NAME}" if task else NAME
     assert (first, again) == (0, 1)
-    assert (
-        said
-        == f"the bot at {visit.url} carried out: {endpoint_of(request_).word} {about}"
-    )
+    word = endpoint_of(request_).word
+    assert said == f"the bot at {visit.url} carried out: {word} {about}"
     begins = f"brat: the bot at {visit.url} refused the request: That cannot be done: "
     assert refused.startswith(begins)
     assert len(refused.splitlines()) == 1

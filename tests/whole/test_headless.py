@@ -87,6 +87,7 @@ def test_2_when_it_is_not_used_as_it_should_be(
         ("mayor start --headless --task x --timeout 0", "--timeout must"),
         ("mayor start --task x --timeout 1h", "--timeout requires --headless"),
         ("mayor start --headless", "--task"),
+        ("mayor start --headless --task x --title ' '", "--title must be one line of"),
         ("run ''", "brat: the task is empty"),
         ("run - --timeout soon", "empty"),
         ("log adopt 1234567", "1234567 is not a full commit ID"),
@@ -182,16 +183,12 @@ def test_it_is_kept_beside_the_attempt_unless_it_shows_a_secret(tmp_path: Path) 
     kept = {"1": "", "2": "", "3": ""}
     for ref in terminal.done(f"git -C {BARE} {listed}").splitlines():
         for file in ("^1:side.txt", "^2^3:stashed.txt"):
-            kept[ref.split("/")[4]] += terminal.type(
-                f"git -C {BARE} show {ref}{file}"
-            ).out
-    assert sorted(kept["1"].splitlines()) == ["1", "put away"]
-    assert kept["2"] == "2\n"
-    assert kept["3"] == ""
+            shown = terminal.type(f"git -C {BARE} show {ref}{file}").out
+            kept[ref.split("/")[4]] += shown
+    assert sorted(kept.pop("1").splitlines()) == ["1", "put away"]
+    assert kept == {"2": "2\n", "3": ""}
     notes = {each["task"]: each["notes"] for each in facts(terminal, "task.noted")}
+    said = "What is on another branch, or stashed, is kept at refs/grite/attempts/"
     for task in (1, 2):
-        said = "What is on another branch, or stashed, is kept at "
-        assert notes[task][0].startswith(
-            f"{said}refs/grite/attempts/do-one-1/{task}/1-"
-        )
+        assert notes[task][0].startswith(f"{said}do-one-1/{task}/1-")
     assert notes[3] == ["Left out (committed on another branch, or stashed): side."]
