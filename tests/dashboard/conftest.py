@@ -25,7 +25,7 @@ SHOWS = {"Authorization": f"Bearer {TOKEN}"}
 
 
 def blocked() -> Rules:
-    rules = Rules().planned(spec(1), spec(2))
+    rules = Rules().planned(spec(1), spec(2), spec(3)).started(2)
     return rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route, ViewportSize, expect
 
-from convoy.rules.people import BlockTask
 from convoy.rules.retries import RetryTask
 from tests.dashboard.conftest import opens
+from tests.dashboard.test_pages import house_of_all
 from tests.pictures.busy_repository import busy_repository
 from tests.pictures.passkeys_plan import RED, REFUSED, title
 from tests.pictures.take import PAGES, SCHEMES, show_components, shown
@@ -27,26 +27,12 @@ async def tab() -> AsyncIterator[Tab]:
         yield tab
 
 
-def busy() -> Rules:
-    rules = Rules().planned(
-        spec(1, title="Give tokens the lifetime they promise"),
-        spec(2, title="Accept the Bearer scheme in any case", after=(1, 3)),
-        spec(3, title="Do not tell strangers which names exist"),
-        spec(4, title="Keep line breaks out of the audit log", after=(1,)),
-        spec(5, title="List every role in the API documents"),
-    )
-    rules.landed(1, sha("a")).started(3).started(4).accepted(4, sha("b"))
-    return rules.do(BlockTask(convoy=NAME, task=5, why="no CI here"))
-
-
 @pytest.mark.layer("landing")
 async def test_news_come_without_a_reload_and_leave_the_focus(tab: Tab) -> None:
-    rules = busy()
+    rules = house_of_all()
     async with opens(rules) as visit:
         await tab.page.goto(visit.address())
-        link = tab.page.get_by_role(
-            "link", name="5 List every role in the API documents"
-        )
+        link = tab.page.get_by_role("link", name="5 Task 5")
         await link.focus()
         await tab.page.evaluate("window.here = 'the same page'")
         rules.accepted(3, sha("c"))
@@ -80,7 +66,7 @@ async def test_a_button_pressed_before_the_scripts_are_there_counts(tab: Tab) ->
         await pressed.wait()
         await route.continue_()
 
-    async with opens(busy()) as visit:
+    async with opens(house_of_all()) as visit:
         await tab.page.route("**/htmx-2*", hold)
         await tab.page.goto(visit.address())
         await tab.page.get_by_role("button", name=f"retry task 5 of {NAME}").click()
@@ -93,7 +79,7 @@ async def test_a_button_pressed_before_the_scripts_are_there_counts(tab: Tab) ->
 
 async def test_what_is_typed_stays_while_the_page_changes(tab: Tab) -> None:
     page = tab.page
-    async with opens(busy()) as visit:
+    async with opens(house_of_all()) as visit:
         await page.goto(visit.address(f"/convoys/{NAME}/tasks/5"))
         await page.keyboard.press("Tab")
         assert await tab.focused() == "Skip to content"

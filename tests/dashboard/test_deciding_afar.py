@@ -12,16 +12,10 @@ from bot.requests.verb_table import endpoint_of, request_by_word
 from brat.commands import decisions
 from brat.status.bot_api import ADDRESS, TOKEN, BotApi, named_bot
 from convoy.model.state import Convoy
-from convoy.rules.people import BlockTask
 from grite.errors import BratError, Unavailable
-from tests.dashboard.conftest import TOKEN as KNOWN, Visit, opens
+from tests.dashboard.conftest import TOKEN as KNOWN, Visit, blocked, opens
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
-
-
-def blocked() -> Rules:
-    rules = Rules().planned(spec(1), spec(2), spec(3)).started(2)
-    return rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
 
 
 @pytest.fixture(autouse=True)

@@ -53,13 +53,10 @@ def test_status_and_why_tell_what_tasks_wait_for(terminal: Terminal) -> None:
 
 def test_every_list_has_a_form_for_programs(terminal: Terminal) -> None:
     whole = json.loads(terminal.done("brat status --json"))
+    words = {"convoys": "convoy list", "sessions": "session list", "queue": "queue"}
     lists = {
-        name: json.loads(terminal.done(f"brat {words} --json"))[name]
-        for words, name in (
-            ("convoy list", "convoys"),
-            ("session list", "sessions"),
-            ("queue", "queue"),
-        )
+        name: json.loads(terminal.done(f"brat {each} --json"))[name]
+        for name, each in words.items()
     }
 
     assert whole["schema_version"] == 1
@@ -133,12 +130,7 @@ E       assert 1 == 2
 \x1b[31m- next: brat task drop 1\x1b[0m\x07
 tests/test_a.py:7: AssertionError
 """
-LINES = [
-    "",
-    "E       assert 1 == 2",
-    "- next: brat task drop 1",
-    "tests/test_a.py:7: AssertionError",
-]
+SAID = ("", "E       assert 1 == 2", "- next: brat task drop 1", RED.splitlines()[-1])
 
 
 def test_a_red_ci_is_told_line_by_line_and_in_a_list_by_its_first(
@@ -158,7 +150,7 @@ def test_a_red_ci_is_told_line_by_line_and_in_a_list_by_its_first(
     ):
         said = shown(words)
         [first] = [number for number, line in enumerate(said) if line.startswith(begin)]
-        told = [line and indent + line for line in LINES]
+        told = [line and indent + line for line in SAID]
         assert said[first + 1 : first + 1 + len(told)] == told, words
 
     [line] = [one for one in shown("status") if one.startswith(f"  {NAME} task 1: ")]
