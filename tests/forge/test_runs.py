@@ -106,17 +106,14 @@ async def test_who_will_not_end_is_ended_with_all_it_started(
         with monkeypatch.context() as dying:
             dying.setattr(run_processes, "_remove", lambda _: None)
             assert (await ended(here, run))["conclusion"] == "cancelled"
-        assert await until(lambda: gone(child))
+        dead = psutil.STATUS_ZOMBIE
+        await until(lambda: not child.is_running() or child.status() == dead)
         left = {each.name for each in here.forge.folder.glob(f"runs/{run}/*")}
         assert "log.txt" in left
         assert not left & {"workspace", "home", "temp"}
     assert [*(here.forge.folder / run_processes.LEFT).iterdir()]
     async with serve(hasty("stubborn")):
         assert await until(lambda: not any(here.forge.folder.glob("runs-left/*")))
-
-
-def gone(process: psutil.Process) -> bool:
-    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
 # --- across the death of the forge --------------------------------------------------

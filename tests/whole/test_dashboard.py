@@ -7,7 +7,6 @@ import httpx
 import pytest
 
 from tests.whole.demo import let_in
-from tests.world.patience import patient
 from tests.world.staying import staying
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import BARE, cloned, engine, project
@@ -75,21 +74,19 @@ def test_each_line_of_a_session_is_seen_before_the_next(tmp_path: Path) -> None:
     terminal.done("brat init")
     terminal.done(f"brat mayor start --task '{LIST}'")
     with staying(terminal, "up") as up:
-        here, token = up.says("dashboard: ").split()[-1].split("?token=")
         up.says("task 1 running")
-        with staying(terminal, "session", "tail", "-f", "1") as tail:
-            task, pages = f"{here}convoys/say-words-1/tasks/1/output", []
-            (checkout,) = terminal.cwd.glob(".git/brat/forge/runs/*/workspace/brat-*")
-            heads = []
+        with (
+            staying(terminal, "session", "tail", "-f", "1") as tail,
+            let_in(up.says("dashboard: ").split()[1]) as browser,
+        ):
+            pages, heads = [], []
             for number in (1, 2, 3):
                 tail.says(f"line {number}")
-                answer = httpx.get(
-                    task,
-                    headers={"Authorization": f"Bearer {token}"},
-                    trust_env=False,
-                    timeout=patient(20),
+                page = browser.get("/convoys/say-words-1/tasks/1/output")
+                pages.append(f"line {number}" in page.text)
+                (checkout,) = terminal.cwd.glob(
+                    ".git/brat/forge/runs/*/workspace/brat-*"
                 )
-                pages.append(f"line {number}" in answer.text)
                 heads.append(terminal.done(HEAD))
                 if number < 3:
                     (checkout / f"seen-{number}").touch()
