@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import re
-from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -23,7 +22,8 @@ from tests.world.github_forge.rest_secrets import Opened, Sealed
 from tests.world.given_secrets import given
 from tests.world.layers import sampled
 from tests.world.patience import patient
-from tests.world.terminal import BRAT, Said, contents, new_terminal
+from tests.world.staying import staying
+from tests.world.terminal import Said, contents, new_terminal
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -219,22 +219,10 @@ async def test_a_kill_at_any_step_and_a_second_run_finish(
     person: Person, here: Town, method: str, path: str
 ) -> None:
     here.faults.refuse(method, path, 500, "only met", times=0)
-    terminal = person.terminal
-    process = await asyncio.create_subprocess_exec(
-        *(BRAT, "setup", "--yes"),
-        cwd=terminal.cwd,
-        env=terminal.environment() | {"GH_ENTERPRISE_TOKEN": here.tokens["alice"]},
-        stdin=DEVNULL,
-        stdout=DEVNULL,
-        stderr=DEVNULL,
-    )
-
-    async def reached() -> bool:
-        return bool(here.faults.met())
-
-    await until(reached, deadline_s=patient(90))
-    process.kill()
-    await process.wait()
+    token = {"GH_ENTERPRISE_TOKEN": here.tokens["alice"]}
+    with staying(person.terminal, "setup", "--yes", **token) as setup:
+        await until(here.faults.met, deadline_s=patient(90))
+        setup.process.kill()
 
     await person.type("--yes")
     await finished(person)

@@ -30,7 +30,7 @@ async def push(
 
 async def found(here: Town, text: str = "x", checkout: Checkout | None = None) -> Json:
     """Push a commit with this text, another one each time; return how CI judges it."""
-    to = f"brat/queue/main/{len(here.checkouts)}{text.split(' ', maxsplit=1)[0]}"
+    to = f"brat/queue/main/{len(here.checkouts)}-{text.replace(' ', '-')}"
     return await judged(here, (await push(here, text, to, checkout))[1])
 
 
