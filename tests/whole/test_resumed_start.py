@@ -7,7 +7,6 @@ import signal
 from pathlib import Path
 from uuid import uuid4
 
-import psutil
 import pytest
 from filelock import FileLock
 
@@ -104,21 +103,9 @@ AGENT = """
 if [ $BRAT_TASK-$BRAT_ATTEMPT = 2-1 ]; then sleep 86399; fi
 echo $BRAT_TASK > task_$BRAT_TASK.txt
 """
-LIST = (
-    "Say words\n\n- [ ] Say one\n- [ ] Say two (after 1)\n- [ ] Say three (after 2)\n"
-)
-ALL = " ".join(
-    f"{each}:{each}" for each in ("refs/heads/*", "refs/tags/*", "refs/grite/*")
-)
+LIST = "Say words\n\n- [ ] One\n- [ ] Two (after 1)\n- [ ] Three (after 2)\n"
+ALL = " ".join(f"refs/{each}/*:refs/{each}/*" for each in ("heads", "tags", "grite"))
 SHOW = f"git -C {BARE}"
-
-
-def at_work(folder: Path) -> bool:
-    return any(
-        each.info["cmdline"] == demo.WAITS
-        and Path(each.info["cwd"] or "/").is_relative_to(folder)
-        for each in psutil.process_iter(["cmdline", "cwd"])
-    )
 
 
 def test_another_machine_brings_the_convoy_to_the_same_end(tmp_path: Path) -> None:
@@ -127,7 +114,7 @@ def test_another_machine_brings_the_convoy_to_the_same_end(tmp_path: Path) -> No
     terminal.done(f"brat mayor start --task '{LIST}'")
     with staying(terminal, "up") as up:
         up.says("task 2 running")
-        until(lambda: at_work(terminal.cwd))
+        until(lambda: " ".join(demo.WAITS) in left_running(terminal.cwd))
         terminal.done(f"git clone --mirror {BARE} ../backup.git")
         terminal.done("git -C ../backup.git remote update")
         up.process.kill()
@@ -147,10 +134,8 @@ def test_another_machine_brings_the_convoy_to_the_same_end(tmp_path: Path) -> No
 
     assert refused.status == 1
     assert adopted.status == 0, adopted.err
-    landed = terminal.done(
-        f"{SHOW} log --no-merges --diff-filter=A --name-only --format= main"
-    )
-    written = [line for line in landed.split() if line.startswith("task_")]
+    added = f"{SHOW} log --no-merges --diff-filter=A --name-only --format= main"
+    written = [line for line in terminal.done(added).split() if line[:5] == "task_"]
     assert sorted(written) == ["task_1.txt", "task_2.txt", "task_3.txt"]
     assert terminal.type("brat doctor").out.count("FAULT") == 0
 
@@ -187,5 +172,4 @@ def test_the_next_attempt_has_the_work_of_the_lost_one(
     said = terminal.done(f"{SHOW} log --format=%B {BRANCH} -- half.txt")
     assert "Brat-Half-Done: yes" in said
     assert "`git diff" in terminal.done(f"{SHOW} show {BRANCH}:whole.txt")
-    told = terminal.done("brat log show")
-    assert "its work so far is kept" in told
+    assert "its work so far is kept" in terminal.done("brat log show")
