@@ -36,6 +36,7 @@ from convoy.views.history import (
 from grite import git
 from tests.dashboard.conftest import opens
 from tests.world.cases import looped
+from tests.world.forge import AUTHOR
 from tests.world.kept import Kept
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -271,9 +272,8 @@ HOSTILE_LINE = '</pre><script>alert(1)</script>\x1b]0;owned\x07 "quoted"\n'
 
 
 def committed(folder: Path, message: str) -> str:
-    who = ("-c", "user.name=Pat", "-c", "user.email=pat@example.org")
     git.run(["add", "--all"], cwd=folder)
-    git.run([*who, "commit", "--quiet", "--message", message], cwd=folder)
+    git.run(["commit", "--quiet", "--message", message], cwd=folder, env=AUTHOR)
     return git.run(["rev-parse", "HEAD"], cwd=folder).stdout.decode().strip()
 
 

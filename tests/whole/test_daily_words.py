@@ -157,7 +157,6 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     assert alone.status == 2
 
 
-@pytest.mark.layer("landing")
 def test_a_decision_is_confirmed_and_what_waited_before_is_one_line(
     tmp_path: Path,
 ) -> None:

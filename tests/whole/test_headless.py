@@ -129,7 +129,6 @@ cat '{done}'
 """
 
 
-@pytest.mark.layer("landing")
 def test_a_rate_limit_costs_the_task_some_time_and_not_its_only_attempt(
     tmp_path: Path,
 ) -> None:
@@ -138,8 +137,7 @@ def test_a_rate_limit_costs_the_task_some_time_and_not_its_only_attempt(
     met = terminal.home / "met"
     terminal.install("claude", LIMITED_ONCE.format(met=met, limited=limited, done=done))
 
-    start = "brat mayor start --task 'Spell words' --headless"
-    said = terminal.type(f"env {KEY} {start}")
+    said = terminal.type(f"env {KEY} {HEADLESS}")
 
     assert said.status == 0, said.err
     (again,) = [f for f in facts(terminal, "task.queued") if f["cause"] != "planned"]

@@ -187,7 +187,6 @@ def of(engine: str, lines: list[str]) -> list[str]:
     return [one for one in lines if f"[engine.{engine}]" in one]
 
 
-@pytest.mark.layer("landing")
 def test_each_engine_is_looked_at(tmp_path: Path) -> None:
     terminal = project(tmp_path, ENGINES)
     terminal.install("claude", "echo 2.1.0 '(a stand-in)'")
@@ -236,7 +235,6 @@ def held(file: Path) -> dict[str, str]:
         }
 
 
-@pytest.mark.layer("landing")
 def test_it_holds_what_tells_of_a_fault_and_no_secret(tmp_path: Path) -> None:
     terminal = project(tmp_path, '[engine.default]\ntype = "shell"\nargs = ["false"]\n')
     terminal.type("brat init")

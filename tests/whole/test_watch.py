@@ -23,7 +23,7 @@ from tests.world.program import ran
 from tests.world.rules import NAME, Rules, sha, spec
 from tests.world.terminal import BRAT, new_terminal
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 
 SEEN_S = patient(30)
 PROMPT = "$ "
@@ -112,7 +112,6 @@ def begin(seen: Watched, kept: Kept) -> str:
     return seen.see(lambda text: "q quits" in text)
 
 
-@pytest.mark.layer("landing")
 def test_news_come_by_themselves_on_one_screen_without_a_flicker(kept: Kept) -> None:
     with watched(kept) as seen:
         first = begin(seen, kept)
@@ -134,7 +133,6 @@ def test_news_come_by_themselves_on_one_screen_without_a_flicker(kept: Kept) -> 
     assert all(one != then for one, then in pairwise(FRAME.findall(seen.out)))
 
 
-@pytest.mark.layer("landing")
 def test_agents_at_work_are_watched(kept: Kept) -> None:
     with watched(kept) as seen:
         seen.shell.sendline(f"{BRAT} session list --watch --repo {kept.path}")
@@ -154,6 +152,7 @@ def of_forty(tmp_path: Path, *blocked: int) -> Kept:
     return Kept(tmp_path / "log.git", rules)
 
 
+@pytest.mark.layer("deep")
 def test_what_waits_stays_on_top_while_the_rest_scrolls(tmp_path: Path) -> None:
     kept = of_forty(tmp_path, 40)
     with watched(kept) as seen:
@@ -177,7 +176,6 @@ def test_what_waits_stays_on_top_while_the_rest_scrolls(tmp_path: Path) -> None:
         assert len(text.splitlines()) <= SIZE[0]
 
 
-@pytest.mark.layer("landing")
 @pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl-c"])
 def test_it_leaves_the_terminal_as_it_was(kept: Kept, key: str) -> None:
     with watched(kept) as seen:
@@ -248,7 +246,6 @@ def listed(shell: "pexpect.spawn[str]", line: str) -> set[str]:
     return set(shown.split())
 
 
-@pytest.mark.layer("landing")
 def test_words_options_and_names_from_the_log_are_completed(kept: Kept) -> None:
     kept.rules.landed(1, sha("a"))
     kept.tell()
@@ -278,7 +275,6 @@ def asked(log: Path) -> subprocess.CompletedProcess[str]:
     return ran([*trace], env=env | {"_BRAT_COMPLETE": "bash_complete"}, check=True)
 
 
-@pytest.mark.layer("landing")
 def test_the_rest_of_brat_is_not_loaded_for_it_and_a_fault_says_nothing(
     kept: Kept,
 ) -> None:
@@ -299,7 +295,6 @@ def test_the_rest_of_brat_is_not_loaded_for_it_and_a_fault_says_nothing(
         assert "Traceback" not in said.stderr
 
 
-@pytest.mark.layer("landing")
 def test_every_shell_has_a_script(tmp_path: Path) -> None:
     terminal = new_terminal(tmp_path)
 
