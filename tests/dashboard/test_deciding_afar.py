@@ -69,14 +69,13 @@ async def test_a_decision_is_carried_out_and_a_second_time_refused(
 
 
 def test_a_word_that_the_table_does_not_offer_is_said() -> None:
-    with pytest.raises(
-        BratError, match=r"^unknown command explode; use one of: approve, "
+    for word, task, text, why in (
+        ("explode", 0, "", "^unknown command explode; use one of: approve, "),
+        ("pause", 1, "", "^unknown command pause; use one of: retry, "),
+        ("tell", 1, "<!-- nothing -->", "^tell needs text$"),
     ):
-        request_by_word("explode")
-    with pytest.raises(BratError, match=r"^unknown command pause; use one of: retry, "):
-        request_by_word("pause", 1)
-    with pytest.raises(BratError, match=r"^tell needs text$"):
-        request_by_word("tell", 1, "<!-- nothing -->")
+        with pytest.raises(BratError, match=why):
+            request_by_word(word, task, text)
 
 
 async def test_who_may_not_and_a_forge_that_is_away_are_said(

@@ -180,9 +180,3 @@ def test_a_decision_is_confirmed_and_what_waited_before_is_one_line(
         "to try it again: brat retry 2",
         "to continue without it: brat drop 2",
     ]
-    paused = terminal.type("brat pause")
-    assert paused.lines[:3] == [
-        "carried out: pause say-one-1",
-        "say-one-1 is paused: a person paused it",
-        "  to go on: brat resume say-one-1",
-    ]

@@ -87,6 +87,7 @@ def test_2_when_it_is_not_used_as_it_should_be(
         ("mayor start --headless --task x --timeout 0", "--timeout must"),
         ("mayor start --task x --timeout 1h", "--timeout requires --headless"),
         ("mayor start --headless", "--task"),
+        ("mayor start --task x --plan-only --headless", "use only one"),
         ("mayor start --headless --task x --title ' '", "--title must be one line of"),
         ("run ''", "brat: the task is empty"),
         ("run - --timeout soon", "empty"),

@@ -221,6 +221,3 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
 
     terminal.done(approve)
     assert "pat-person approved the plan." in terminal.done("brat log show -n 100")
-    refused = terminal.type("brat mayor start --task x --plan-only --headless")
-    assert refused.status == 2
-    assert "use only one" in refused.err

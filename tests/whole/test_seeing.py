@@ -74,11 +74,16 @@ def test_a_clone_that_has_the_refs_sees_the_same(terminal: Terminal) -> None:
 
 
 def test_a_convoy_is_paused_and_resumed(terminal: Terminal) -> None:
-    terminal.done("brat convoy pause say-words-1")
+    said = terminal.type("brat pause")
     paused = terminal.done("brat why 1")
     advice = terminal.type("brat witness run --once")
     terminal.done("brat convoy resume say-words-1")
 
+    assert said.lines[:3] == [
+        "carried out: pause say-words-1",
+        "say-words-1 is paused: a person paused it",
+        "  to go on: brat resume say-words-1",
+    ]
     assert "- it is waiting for a person: the convoy is paused" in paused
     assert "to go on: brat resume say-words-1" in advice.err
     assert advice.status == 1
