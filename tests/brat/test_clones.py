@@ -362,15 +362,18 @@ def test_from_another_branch_the_default_one_of_the_origin_is_brought(
     git(where, "tag", "released", "main")
     if not noted:
         git(where, "remote", "set-head", "origin", "--delete")
-    names = ["refs/remotes/origin/main", "refs/tags/released"]
-    for branch in ("feature", "main"):
+    tag = "refs/tags/released"
+    for branch, names in (
+        ("feature", ["refs/remotes/origin/main", tag]),
+        ("main", [tag]),
+    ):
         git(where, "switch", "--quiet", branch)
         checkout, known = registered(where)
         CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
 
         bare = registrations.bare_path(checkout.folder, known)
         listed = ("for-each-ref", "--format=%(refname)", "refs/tags", "refs/remotes")
-        assert git(bare, *listed).split() == names[branch == "main" :]
+        assert git(bare, *listed).split() == names
         main = git(where, "rev-parse", "origin/main")
         assert {git(bare, "rev-parse", each) for each in names} == {main}
 

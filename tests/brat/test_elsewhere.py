@@ -32,7 +32,7 @@ FORGES = {
 
 def test_a_remote_names_its_forge(tmp_path: Path) -> None:
     remotes = pygit2.init_repository(str(tmp_path)).remotes
-    remotes.create("origin", "")
+    remotes.create("origin", "x")
     for url, api in FORGES.items():
         remotes.set_url("origin", url)
         found = origin_of(tmp_path)
@@ -46,7 +46,7 @@ def test_a_remote_names_its_forge(tmp_path: Path) -> None:
 
 def test_another_remote_names_none(tmp_path: Path) -> None:
     remotes = pygit2.init_repository(str(tmp_path)).remotes
-    remotes.create("origin", "")
+    remotes.create("origin", "x")
     for url in ("/srv/git/app.git", "file:///srv/app", "https://a/b"):
         remotes.set_url("origin", url)
         why = "no remote `origin` that points to a repository"

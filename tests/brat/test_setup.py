@@ -271,14 +271,18 @@ def test_the_image_of_agents_is_named_by_its_digest(
     assert said in found.said
 
 
-async def test_of_several_workflows_the_person_names_the_one_that_judges(
+async def test_people_name_the_workflow_that_judges_and_their_own_rules_stay(
     person: Person, here: Town
 ) -> None:
+    own = {"protected_branches": True, "custom_branch_policies": False}
+    policy = {"deployment_branch_policy": own}
+    await here.ask("PUT", "environments/brat", policy, by="alice")
     person.terminal.commit("Check more", {".github/workflows/extra.yml": CI})
 
     said = await person.type("--yes")
     assert "brat setup --ci FILE" in said.err
     assert "one of ci.yml, extra.yml" in said.err
+    assert "hand  let only the branch main use the environment brat" in said.err
 
     wrong = await person.type("--yes --ci none.yml")
     assert "no workflow file named none.yml" in wrong.err
@@ -286,6 +290,8 @@ async def test_of_several_workflows_the_person_names_the_one_that_judges(
     named = await person.type("--yes --ci extra.yml")
     assert "ok    brat starts extra.yml on each candidate" in named.err
     assert (await here.get(CI_VARIABLE, by="alice"))["value"] == "extra.yml"
+    (kept,) = (await here.get("environments", by="alice"))["environments"]
+    assert kept["deployment_branch_policy"] == own
 
 
 async def test_locally_or_without_a_token_it_pushes_nothing(
@@ -377,11 +383,7 @@ async def test_undo_names_merged_files_and_leaves_what_people_made(
     person: Person, here: Town
 ) -> None:
     await here.post("labels", {"name": "brat", "color": "ffffff"}, by="alice")
-    own = {"protected_branches": True, "custom_branch_policies": False}
-    policy = {"deployment_branch_policy": own}
-    await here.ask("PUT", "environments/brat", policy, by="alice")
-    made = await person.type("--yes")
-    assert "hand  let only the branch main use the environment brat" in made.err
+    await person.type("--yes")
     merged = await here.ask("PUT", "pulls/1/merge", {}, by="alice")
     assert merged.status_code == 200, merged.text
 
@@ -392,8 +394,6 @@ async def test_undo_names_merged_files_and_leaves_what_people_made(
     assert f"hand  delete the merged files on main: {merged_files}" in said.err
     assert "1 left to do by hand" in said.err
     assert "the label brat stays" in said.err
-    (kept,) = (await here.get("environments", by="alice"))["environments"]
-    assert kept["deployment_branch_policy"] == own
 
 
 OURS = {"protected_branches": False, "custom_branch_policies": True}
