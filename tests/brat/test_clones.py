@@ -362,11 +362,8 @@ def test_from_another_branch_the_default_one_of_the_origin_is_brought(
     git(where, "tag", "released", "main")
     if not noted:
         git(where, "remote", "set-head", "origin", "--delete")
-    tag = "refs/tags/released"
-    for branch, names in (
-        ("feature", ["refs/remotes/origin/main", tag]),
-        ("main", [tag]),
-    ):
+    theirs, tag = "refs/remotes/origin/main", "refs/tags/released"
+    for branch, names in (("feature", [theirs, tag]), ("main", [tag])):
         git(where, "switch", "--quiet", branch)
         checkout, known = registered(where)
         CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
