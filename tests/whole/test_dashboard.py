@@ -79,14 +79,13 @@ def test_each_line_of_a_session_is_seen_before_the_next(tmp_path: Path) -> None:
             staying(terminal, "session", "tail", "-f", "1") as tail,
             let_in(up.says("dashboard: ").split()[1]) as browser,
         ):
+            tail.says("line 1")
             pages, heads = [], []
+            (checkout,) = terminal.cwd.glob(".git/brat/forge/runs/*/workspace/brat-*")
             for number in (1, 2, 3):
                 tail.says(f"line {number}")
                 page = browser.get("/convoys/say-words-1/tasks/1/output")
                 pages.append(f"line {number}" in page.text)
-                (checkout,) = terminal.cwd.glob(
-                    ".git/brat/forge/runs/*/workspace/brat-*"
-                )
                 heads.append(terminal.done(HEAD))
                 if number < 3:
                     (checkout / f"seen-{number}").touch()
