@@ -3,7 +3,6 @@
 import asyncio
 import os
 import subprocess
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -14,16 +13,17 @@ from filelock import FileLock
 
 from brat.commands.init_repository import init
 from brat.commands.print_diff import pull
-from brat.doctor.checkup import check_up
+from brat.doctor.checkup import LEAST, check_up, checked_machine, room, tools
 from brat.forge.resources.forge_records import Ci
+from brat.forge.service.programs import SECRET
 from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import served
-from brat.local.start_checks import branch_lacks, ci_of, clone_lacks
+from brat.local.start_checks import branch_lacks, ci_of, clone_lacks, model_keys
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout, find, require_clean
 from brat.repository.registration import Registration, Source, register
 from brat.status.local_attention import here, stands_still
-from convoy.config import Config
+from convoy.config import Config, load
 from convoy.model.state import State
 from grite.errors import BratError
 from tests.runner.job import CLEAN
@@ -82,34 +82,34 @@ def lacks(where: Path) -> list[str]:
     return [*map(str, clone_lacks(find(where), None))]
 
 
-@pytest.mark.parametrize(
-    ("options", "mend"),
-    [
-        (("--depth=1",), ("fetch", "--unshallow")),
-        (("--filter=tree:0",), ("fetch", "--refetch", "--no-filter")),
-        (("--filter=blob:none", "--sparse"), ("fetch", "--refetch", "--no-filter")),
-        ((), ()),
-        (("--sparse",), ()),
-        (("--single-branch", "--no-tags"), ()),
-    ],
-)
-def test_a_clone_that_is_not_whole_is_named_with_the_command_that_makes_it_whole(
-    origin: Path, options: Sequence[str], mend: Sequence[str]
-) -> None:
-    where = cloned(origin, *options)
-    if "--filter=tree:0" in options:
-        git(where, "config", "extensions.partialClone", "origin")  # as by old git
-    before = lacks(where)
+def mended(where: Path, mend: str) -> None:
+    """Hold that nothing begins before git's own command mends a clone; type it."""
+    (said,) = lacks(where)
+    assert f"`git {mend}`" in said
+    with pytest.raises(BratError, match=mend.rsplit(maxsplit=1)[-1]):
+        init(where)
+    assert not (where / ".git/brat").exists()
+    git(where, *mend.split())
 
-    if mend:
-        (said,) = before
-        assert f"`git {' '.join(mend)}`" in said
-        with pytest.raises(BratError, match=mend[-1]):
-            init(where)
-        assert not (where / ".git/brat").exists()
-        git(where, *mend)
-    assert lacks(where) == []
-    init(where)
+
+def test_a_clone_that_is_not_whole_is_named_with_the_command_that_makes_it_whole(
+    origin: Path,
+) -> None:
+    for options, mend in (
+        ("--depth=1", "fetch --unshallow"),
+        ("--filter=tree:0", "fetch --refetch --no-filter"),
+        ("--filter=blob:none --sparse", "fetch --refetch --no-filter"),
+        ("", ""),
+        ("--sparse", ""),
+        ("--single-branch --no-tags", ""),
+    ):
+        where = cloned(origin, *options.split())
+        if options == "--filter=tree:0":
+            git(where, "config", "extensions.partialClone", "origin")  # as by old git
+        if mend:
+            mended(where, mend)
+        assert lacks(where) == [], options
+        init(where)
 
 
 def test_a_configuration_that_a_sparse_checkout_hides_is_no_default(
@@ -118,12 +118,7 @@ def test_a_configuration_that_a_sparse_checkout_hides_is_no_default(
     commit(origin, '[ci]\ncommand = "true"\n', ".brat/config.toml")
     where = cloned(origin, "--sparse")
 
-    (said,) = lacks(where)
-    mend = "git sparse-checkout add .brat"
-    assert f"`{mend}`" in said
-    with pytest.raises(BratError, match=mend):
-        init(where)
-    git(where, *mend.split()[1:])
+    mended(where, "sparse-checkout add .brat")
     assert lacks(where) == []
     (where / ".brat/config.toml").unlink()  # by the person: then it is meant so
     assert lacks(where) == []
@@ -140,12 +135,8 @@ def test_what_an_agent_would_start_without_is_said_first(
     monkeypatch.delenv("BRAT_SHOWN")
     other.rename(origin / ".brat/config.toml")
     said = []
-    for text in (
-        "set -e\r\n",
-        "#!/no/sh\n",
-        "#!/usr/bin/env no-sh\n",
-        "#!/bin/sh -e\n",
-    ):
+    shebangs = ("#!/no/sh\n", "#!/usr/bin/env no-sh\n", "#!/bin/sh -e\n")
+    for text in ("set -e\r\n", *shebangs):
         script.write_text(text, newline="")
         script.chmod(0o755)
         said += lacks(origin)
@@ -157,14 +148,6 @@ def test_what_an_agent_would_start_without_is_said_first(
         " .brat/setup.sh starts with /no/sh, which was not found",
         " .brat/setup.sh starts with no-sh, which was not found",
     ]
-
-
-def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None:
-    git(tmp_path, "init", "--quiet", "--object-format=sha256")
-    commit(tmp_path, "one\n")
-
-    with pytest.raises(BratError, match="uses sha256 object IDs"):
-        find(tmp_path)
 
 
 def test_ci_stays_as_long_as_the_file_that_it_was_found_by(origin: Path) -> None:
@@ -179,7 +162,7 @@ def test_ci_stays_as_long_as_the_file_that_it_was_found_by(origin: Path) -> None
     assert (before, after) == ("go test ./...", "make test")
 
 
-def test_a_branch_in_the_place_of_ours_is_refused_and_no_other_is(origin: Path) -> None:
+def test_a_branch_in_the_place_of_ours_is_refused(origin: Path) -> None:
     for name in OURS:
         git(origin, "switch", "--quiet", "--create", name)
         (said,) = lacks(origin)
@@ -187,10 +170,6 @@ def test_a_branch_in_the_place_of_ours_is_refused_and_no_other_is(origin: Path) 
         assert "git branch -m" in said
         git(origin, "switch", "--quiet", "main")
         git(origin, "branch", "--quiet", "-D", name)
-    for name in LEGAL:
-        git(origin, "switch", "--quiet", "--create", name)
-        assert lacks(origin) == []
-        git(origin, "switch", "--quiet", "main")
 
 
 def registered(where: Path) -> tuple[Checkout, registrations.Registration]:
@@ -214,7 +193,7 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
                 (said,) = map(str, branch_lacks(before, known))
             assert "or stop brat and run `brat init` to make" in said
 
-        checkout, known = registered(origin)
+        checkout, known = registered(origin)  # no other branch is refused
 
         assert [*branch_lacks(checkout, known)] == []
         bare = registrations.bare_path(checkout.folder, known)
@@ -227,7 +206,9 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
             assert git(origin, "rev-parse", f"refs/heads/{name}") == landed
 
 
-def test_what_waits_here_is_told_with_what_helps(origin: Path) -> None:
+def test_what_waits_here_is_told_with_what_helps_until_it_is_mended(
+    origin: Path,
+) -> None:
     checkout, known = registered(origin)
     state = Rules().planned(spec(1)).state
     landed_in(registrations.bare_path(checkout.folder, known))
@@ -246,9 +227,7 @@ def test_what_waits_here_is_told_with_what_helps(origin: Path) -> None:
     assert beside.commands == clean.commands
     assert clean.commands == ("brat pull",)
 
-
-def test_a_configuration_is_complained_of_until_it_is_mended(origin: Path) -> None:
-    registered(origin)
+    pull(origin)
     file = origin / ".brat/config.toml"
     file.parent.mkdir()
     for text, faults in (("[ci]", 0), ("[cx]", 1), ("[cx]", 1), ("[ci]", 0)):
@@ -260,7 +239,9 @@ def test_a_configuration_is_complained_of_until_it_is_mended(origin: Path) -> No
     assert "must be a file" in found.why
 
 
-def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> None:
+def test_landed_work_is_brought_whatever_has_its_name_and_may_be_fetched(
+    origin: Path,
+) -> None:
     git(origin, "tag", "main", "HEAD^")
     checkout, known = registered(origin)
     CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
@@ -268,31 +249,27 @@ def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> Non
     tip = git(bare, "rev-parse", "HEAD")
     landed = landed_in(bare)
 
-    for on in ("--create=other", "main"):
-        git(origin, "switch", "--quiet", on)
-        assert pull(origin) == 0
-        assert git(origin, "rev-parse", "refs/heads/main") == landed
-        git(origin, "update-ref", "refs/heads/main", tip)
-
-
-def test_landed_work_is_brought_though_git_may_fetch_no_files(origin: Path) -> None:
-    checkout, known = registered(origin)
-    tip = git(origin, "rev-parse", "HEAD")
-    landed = landed_in(registrations.bare_path(checkout.folder, known))
-
-    for name in ("protocol.file.allow", "protocol.allow"):
+    git(origin, "branch", "other", tip)
+    for name in ("brat.nothing", "protocol.file.allow", "protocol.allow"):
         git(origin, "config", name, "never")
-        for on in ("--create=other", "main"):
+        for on in ("other", "main"):
             git(origin, "switch", "--quiet", on)
             assert pull(origin) == 0
             assert git(origin, "rev-parse", "refs/heads/main") == landed
             git(origin, "reset", "--quiet", "--hard", tip)
             git(origin, "update-ref", "refs/heads/main", tip)
-        git(origin, "branch", "--delete", "other")
         git(origin, "config", "--unset", name)
 
 
-def test_what_git_does_on_no_branch_is_ended_by_gits_own_command(origin: Path) -> None:
+def test_a_checkout_in_which_no_agent_can_start_is_said_with_gits_own_way_out(
+    origin: Path,
+) -> None:
+    odd = origin.parent / "odd"
+    git(origin, "init", "--quiet", "--object-format=sha256", str(odd))
+    commit(odd, "one\n")
+    with pytest.raises(BratError, match="uses sha256 object IDs"):
+        find(odd)
+
     git(origin, "bisect", "start", "HEAD", "HEAD~1")
     git(origin, "switch", "--quiet", "--detach")
     with pytest.raises(BratError, match="or run `git bisect reset`"):
@@ -385,10 +362,8 @@ def test_from_another_branch_the_default_one_of_the_origin_is_brought(
     git(where, "tag", "released", "main")
     if not noted:
         git(where, "remote", "set-head", "origin", "--delete")
-    for branch, names in (
-        ("feature", ["refs/remotes/origin/main", "refs/tags/released"]),
-        ("main", ["refs/tags/released"]),
-    ):
+    theirs, tag = "refs/remotes/origin/main", "refs/tags/released"
+    for branch, names in (("feature", [theirs, tag]), ("main", [tag])):
         git(where, "switch", "--quiet", branch)
         checkout, known = registered(where)
         CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
@@ -401,40 +376,29 @@ def test_from_another_branch_the_default_one_of_the_origin_is_brought(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-@pytest.mark.parametrize("allowed", ["*", "the folder", ""])
 def test_a_checkout_of_another_user_is_used_where_the_persons_git_uses_it(
-    origin: Path, tmp_path: Path, allowed: str
-) -> None:
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    named = {"the folder": str(origin)}.get(allowed, allowed)
-    if named:
-        (tmp_path / ".gitconfig").write_text(f"[safe]\n\tdirectory = {named}\n")
-    for each in (origin, *origin.rglob("*")):
-        os.chown(each, 12345, 12345)
-
-    done = ran((BRAT, "init"), cwd=origin, env=env)
-
-    if allowed:
-        assert done.returncode == 0, done.stderr
-        assert (origin / ".git/brat").is_dir()
-    else:
-        (said,) = done.stderr.splitlines()
-        assert f"git config --global --add safe.directory {origin}" in said
-        assert done.returncode == 1
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_where_another_user_ran_brat_nothing_begins(
     origin: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / ".gitconfig").write_text("[safe]\n\tdirectory = *\n")
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    assert ran((BRAT, "init"), cwd=origin, env=env).returncode == 0
-    for each in (origin, *origin.rglob("*")):
-        os.chown(each, 12345, 12345)
 
+    def given_away() -> None:
+        for each in (origin, *origin.rglob("*")):
+            os.chown(each, 12345, 12345)
+
+    given_away()
+    for allowed in ("", "*", str(origin)):
+        listed = f"[safe]\n\tdirectory = {allowed}\n" if allowed else ""
+        (tmp_path / ".gitconfig").write_text(listed)
+
+        done = ran((BRAT, "init"), cwd=origin, env=env)
+
+        assert done.returncode == (not allowed), done.stderr
+        assert (origin / ".git/brat").is_dir() == bool(allowed)
+        said = f"git config --global --add safe.directory {origin}"
+        assert allowed or [said in each for each in done.stderr.splitlines()] == [True]
+
+    given_away()  # where another user ran brat, nothing begins
     done = ran((BRAT, "mayor", "start", "--task", "x"), cwd=origin, env=env)
-
     folder = origin / ".git/brat"
     assert f"another user ran brat here, and {folder} is not yours: " in done.stderr
     assert f"`sudo chown -R 0 {folder}`" in done.stderr
@@ -449,10 +413,6 @@ def checkout(origin: Path) -> Checkout:
     commit(origin, "one\n", "b c.txt")
     commit(origin, "one\n", "ü.txt")
     return find(origin)
-
-
-def source_of(checkout: Checkout) -> Source:
-    return Source(path=checkout.top, branch="main", name="app", person="ann")
 
 
 def test_what_differs_from_the_commit_is_changed_and_not_what_was_only_touched(
@@ -490,35 +450,72 @@ def test_what_a_submodule_s_folder_holds_is_no_change(checkout: Checkout) -> Non
     )
 
 
-def test_of_two_first_commands_at_once_the_second_waits(checkout: Checkout) -> None:
-    begin = Barrier(2)
-
-    def first(_number: int) -> Registration:
-        begin.wait()
-        return register(checkout.folder, source_of(checkout))
-
-    with ThreadPoolExecutor(2) as threads:
-        one, other = threads.map(first, range(2))
-
-    assert one == other
-
-
 @pytest.mark.layer("landing")
-def test_of_two_starts_at_once_the_second_uses_the_first_s_forge(
+def test_of_two_starts_at_once_the_second_uses_what_the_first_made(
     checkout: Checkout,
 ) -> None:
-    register(checkout.folder, source_of(checkout))
     each_in_turn = Barrier(2, timeout=patient(20))
+    source = Source(path=checkout.top, branch="main", name="app", person="ann")
 
-    async def start() -> str:
+    async def start() -> tuple[Registration, str]:
+        each_in_turn.wait()
+        known = register(checkout.folder, source)
         each_in_turn.wait()
         async with served(checkout.folder, Ci(), {}, soon=True) as forge:
             each_in_turn.wait()
             assert not forge.process or psutil.Process(forge.process.pid).children()
-            return forge.url
+            return known, forge.url
 
     with ThreadPoolExecutor(2) as threads:
         starts = [threads.submit(asyncio.run, start()) for _ in range(2)]
 
     one, other = (each.result() for each in starts)
     assert one == other
+
+
+# --- what the machine has for agents --------------------------------------------------
+
+
+def test_a_full_disk_is_a_fault_and_what_agents_have_of_a_terminal_is_named(
+    tmp_path: Path,
+) -> None:
+    full, enough = room(LEAST - 1, tmp_path), room(LEAST, tmp_path)
+
+    assert full.grade == "fault"
+    assert full.said.startswith("only 1.0 GB")
+    assert str(tmp_path) in full.mend
+    assert enough.grade == "ok"
+    has_room, has_tools = checked_machine(tmp_path)
+    assert "GB of disk space free for sessions" in has_room.said
+    assert "agents and CI get PATH" in has_tools.said
+
+    (tmp_path / ".npmrc").touch()
+
+    found = tools({"JAVA_HOME": "/opt/java"}, tmp_path)
+
+    assert found.grade == "ok"
+    assert "get PATH, JAVA_HOME from your terminal, but not ~/.npmrc" in found.said
+
+
+CONFIG = '[engine.default]\ntype = "codex"\nsecret = "TEAM_KEY"\n'
+
+
+def test_only_what_engines_and_the_configuration_name_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "TEAM_KEY", "BRAT_MODEL_URL"):
+        monkeypatch.setenv(name, f"value of {name}")
+    for name in ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", f"{SECRET}X"):
+        monkeypatch.setenv(name, "not theirs")
+    monkeypatch.setenv("GEMINI_API_KEY", "")
+    for name in ("OPENAI_API_KEY", "COPILOT_GITHUB_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+    monkeypatch.chdir("/usr")
+    monkeypatch.setenv("BRAT_SHOWN", "/opt/tools:lib/../share:")
+
+    found = model_keys(load(CONFIG, source="x"))
+
+    shown = {"BRAT_SHOWN": "/opt/tools:/usr/share"}
+    keys = {"ANTHROPIC_API_KEY", "TEAM_KEY", "BRAT_MODEL_URL"}
+    assert found == {name: f"value of {name}" for name in keys} | shown

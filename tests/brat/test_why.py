@@ -17,19 +17,14 @@ def said(rules: Rules, asked: str) -> tuple[str, ...]:
     return explained(rules.state, asked, None, rules.now).reasons
 
 
-@pytest.mark.parametrize("asked", ["2", "task-2"])
-def test_a_task_is_named_by_its_number(rules: Rules, asked: str) -> None:
-    found = explained(rules.state, asked, None, rules.now)
-
-    assert (found.convoy, found.task, found.state) == (NAME, 2, "queued")
-    assert found.reasons[1] == "it is waiting for task 1 (needs-review)"
-
-
-@pytest.mark.parametrize("asked", ["#11", "pull-11"])
-def test_a_pull_request_is_that_of_its_task(rules: Rules, asked: str) -> None:
-    found = explained(rules.state, asked, None, rules.now)
-
-    assert (found.task, found.about) == (1, f"{NAME}, task 1: Task 1")
+def test_a_task_is_named_by_its_number_or_its_pull_requests(rules: Rules) -> None:
+    for asked in ("2", "task-2"):
+        found = explained(rules.state, asked, None, rules.now)
+        assert (found.convoy, found.task, found.state) == (NAME, 2, "queued")
+        assert found.reasons[1] == "it is waiting for task 1 (needs-review)"
+    for asked in ("#11", "pull-11"):
+        found = explained(rules.state, asked, None, rules.now)
+        assert (found.task, found.about) == (1, f"{NAME}, task 1: Task 1")
 
 
 def test_a_convoys_own_pull_request_waits_for_the_queue(rules: Rules) -> None:
@@ -58,18 +53,16 @@ def test_a_wait_is_told_with_where_both_stand(rules: Rules) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("asked", "why"),
-    [
+def test_what_is_not_there_is_said(rules: Rules) -> None:
+    for asked, why in (
         ("pull-99", "pull request #99 does not belong to a convoy"),
         ("1->9", "has no task 9; its tasks: 1, 2"),
         ("the parser", "give a task"),
         ("٣", "give a task"),
-    ],
-)
-def test_what_is_not_there_is_said(rules: Rules, asked: str, why: str) -> None:
-    with pytest.raises(BratError, match=why):
-        said(rules, asked)
+        (f"{NAME}x", f"did you mean {NAME}"),
+    ):
+        with pytest.raises(BratError, match=why):
+            said(rules, asked)
 
 
 def test_a_convoy_says_what_each_task_waits_for(rules: Rules) -> None:
@@ -82,5 +75,3 @@ def test_a_convoy_says_what_each_task_waits_for(rules: Rules) -> None:
         "task 1 (needs-review) is waiting for the merge queue",
         "task 2 (queued) is waiting for task 1",
     )
-    with pytest.raises(BratError, match=f"did you mean {NAME}"):
-        explained(rules.state, f"{NAME}x", None, rules.now)

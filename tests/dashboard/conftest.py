@@ -1,22 +1,15 @@
 """A dashboard over rules in memory, served for real."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
-import pytest
 
 from bot.dashboard.application import serving
-from bot.dashboard.dashboard_source import (
-    Changes,
-    DashboardSource,
-    Here,
-    LogHistory,
-    Output,
-    Session,
-)
+from bot.dashboard.dashboard_source import DashboardSource, LogHistory, Session
 from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
 from convoy.log.record import Reading
@@ -32,7 +25,7 @@ SHOWS = {"Authorization": f"Bearer {TOKEN}"}
 
 
 def blocked() -> Rules:
-    rules = Rules().planned(spec(1), spec(2))
+    rules = Rules().planned(spec(1), spec(2), spec(3)).started(2)
     return rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
 
 
@@ -57,59 +50,44 @@ class Visit:
         return answer.text
 
 
-Opens = Callable[..., AbstractAsyncContextManager[Visit]]
-
-
 def prints(session: Session) -> str:
     return f"run {session.run} says <b>hi</b>"
 
 
-@pytest.fixture
-def opens() -> Opens:
-    @asynccontextmanager
-    async def opened(  # noqa: PLR0913  an option each
-        rules: Rules,
-        *,
-        knows: bool = True,
-        writes: bool = True,
-        trouble: BratError | None = None,
-        output: Output | None = prints,
-        web: str = "",
-        here: Here = tuple,
-        faults: tuple[str, ...] = (),
-        history: LogHistory | None = None,
-        changes: Callable[[str, str], Changes | None] = lambda _base, _commit: None,
-    ) -> AsyncIterator[Visit]:
-        async def carry_out(asker: Asker, request: Request) -> Reply:
-            if trouble:
-                raise trouble
-            return await carried_out(rules, asker, request)
+@asynccontextmanager
+async def opens(
+    rules: Rules,
+    *,
+    knows: bool = True,
+    writes: bool = True,
+    trouble: BratError | None = None,
+    faults: tuple[str, ...] = (),
+    **more: Any,  # noqa: ANN401  what else the source of a dashboard takes
+) -> AsyncIterator[Visit]:
+    async def carry_out(asker: Asker, request: Request) -> Reply:
+        if trouble:
+            raise trouble
+        return await carried_out(rules, asker, request)
 
-        source = DashboardSource(
-            repository="pat/project",
-            read=lambda: Reading(rules.state, faults),
-            log=lambda: _lines(rules),
-            clock=lambda: rules.now,
-            carry_out=carry_out if writes else None,
-            output=output,
-            here=here,
-            web=web,
-            history=history or LogHistory(Path(), Reading),
-            changes=changes,
-            token=TOKEN,
-        )
-        async with (
-            serving(source, port=0) as url,
-            httpx.AsyncClient(
-                base_url=url,
-                headers=SHOWS if knows else None,
-                trust_env=False,
-                timeout=patient(20),
-            ) as http,
-        ):
-            yield Visit(http, rules)
-
-    return opened
+    source = DashboardSource(
+        repository="pat/project",
+        read=lambda: Reading(rules.state, faults),
+        log=lambda: _lines(rules),
+        clock=lambda: rules.now,
+        carry_out=carry_out if writes else None,
+        token=TOKEN,
+        **{"output": prints, "history": LogHistory(Path(), Reading), **more},
+    )
+    async with (
+        serving(source, port=0) as url,
+        httpx.AsyncClient(
+            base_url=url,
+            headers=SHOWS if knows else None,
+            trust_env=False,
+            timeout=patient(20),
+        ) as http,
+    ):
+        yield Visit(http, rules)
 
 
 def _lines(rules: Rules) -> tuple[LogLine, ...]:

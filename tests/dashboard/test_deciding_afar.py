@@ -1,6 +1,7 @@
 """What a person types goes to the bot they named, and comes back as one sentence."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pygit2
@@ -10,16 +11,11 @@ from bot.requests.verb import Request
 from bot.requests.verb_table import endpoint_of, request_by_word
 from brat.commands import decisions
 from brat.status.bot_api import ADDRESS, TOKEN, BotApi, named_bot
-from convoy.rules.people import BlockTask
+from convoy.model.state import Convoy
 from grite.errors import BratError, Unavailable
-from tests.dashboard.conftest import TOKEN as KNOWN, Opens, Visit
+from tests.dashboard.conftest import TOKEN as KNOWN, Visit, blocked, opens
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
-
-
-def blocked() -> Rules:
-    rules = Rules().planned(spec(1), spec(2), spec(3)).started(2)
-    return rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
 
 
 @pytest.fixture(autouse=True)
@@ -29,11 +25,11 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def typed(
-    visit: Visit, where: Path, request_: Request, convoy: str | None = NAME
+    visit: Visit, where: Path, request_: Request, convoy: str | None = None
 ) -> int:
-    return await asyncio.to_thread(
-        decisions.decided, where, convoy, request_, visit.url
-    )
+    """Decide about a convoy; None: the one that lives is meant."""
+    decide = decisions.decided
+    return await asyncio.to_thread(decide, where, convoy, request_, visit.url)
 
 
 @looped(
@@ -48,70 +44,57 @@ async def typed(
 )
 async def test_a_decision_is_carried_out_and_a_second_time_refused(
     request_: Request,
-    done: object,
-    opens: Opens,
+    done: Callable[[Convoy], bool],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Whoever lost the answer may ask again: nothing happens twice."""
     async with opens(blocked()) as visit:
-        first = await typed(visit, tmp_path, request_)
+        first = await typed(visit, tmp_path, request_, NAME)
         said = capsys.readouterr().err.strip()
         facts = len(visit.rules.facts)
         again = await typed(visit, tmp_path, request_)
         refused = capsys.readouterr().err.strip()
 
-    assert callable(done)
     assert done(visit.rules.convoy)
     task = request_.arguments.get("task")
     about = f"task {task} of {NAME}" if task else NAME
     assert (first, again) == (0, 1)
-    assert (
-        said
-        == f"the bot at {visit.url} carried out: {endpoint_of(request_).word} {about}"
-    )
+    word = endpoint_of(request_).word
+    assert said == f"the bot at {visit.url} carried out: {word} {about}"
     begins = f"brat: the bot at {visit.url} refused the request: That cannot be done: "
     assert refused.startswith(begins)
     assert len(refused.splitlines()) == 1
     assert len(visit.rules.facts) == facts
 
 
-async def test_the_convoy_that_lives_is_meant(opens: Opens, tmp_path: Path) -> None:
-    async with opens(blocked()) as visit:
-        await typed(visit, tmp_path, request_by_word("retry", 1), convoy=None)
-
-    assert visit.rules.task(1).state == "queued"
-
-
 def test_a_word_that_the_table_does_not_offer_is_said() -> None:
-    with pytest.raises(
-        BratError, match=r"^unknown command explode; use one of: approve, "
+    for word, task, text, why in (
+        ("explode", 0, "", "^unknown command explode; use one of: approve, "),
+        ("pause", 1, "", "^unknown command pause; use one of: retry, "),
+        ("tell", 1, "<!-- nothing -->", "^tell needs text$"),
     ):
-        request_by_word("explode")
-    with pytest.raises(BratError, match=r"^unknown command pause; use one of: retry, "):
-        request_by_word("pause", 1)
-    with pytest.raises(BratError, match=r"^tell needs text$"):
-        request_by_word("tell", 1, "<!-- nothing -->")
+        with pytest.raises(BratError, match=why):
+            request_by_word(word, task, text)
 
 
-async def test_who_may_not_is_told_so(
-    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_who_may_not_and_a_forge_that_is_away_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(TOKEN, "a-token-of-nobody")
-    async with opens(blocked()) as visit:
-        with pytest.raises(BratError, match=r"the request \(403\): Open the address"):
-            await typed(visit, tmp_path, request_by_word("pause"))
-    assert visit.rules.convoy.state == "active"
-
-
-async def test_a_forge_that_is_away_is_said(opens: Opens, tmp_path: Path) -> None:
-    async with opens(blocked(), trouble=Unavailable("the forge is away")) as visit:
-        with pytest.raises(BratError, match=r"\(503\): the forge is away; try again\."):
-            await typed(visit, tmp_path, request_by_word("pause"))
+    away = Unavailable("the forge is away")
+    for token, trouble, said in (
+        (KNOWN, away, r"\(503\): the forge is away; try again\."),
+        ("a-token-of-nobody", None, r"the request \(403\): Open the address"),
+    ):
+        monkeypatch.setenv(TOKEN, token)
+        async with opens(blocked(), trouble=trouble) as visit:
+            with pytest.raises(BratError, match=said):
+                await typed(visit, tmp_path, request_by_word("pause"))
+        assert visit.rules.convoy.state == "active"
 
 
 async def test_output_is_followed_until_the_session_ends(
-    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its end alone is told of a long one: what is known of it is not shown again."""
     rules, long = Rules().planned(spec(1)).started(1), "a line of many\n" * 200
@@ -132,27 +115,25 @@ async def test_output_is_followed_until_the_session_ends(
     assert texts == ["one\n", long, "last\n"]
 
 
-def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match=r"did not answer .* before you try again"):
-        decisions.decided(
-            tmp_path, NAME, request_by_word("pause"), "http://localhost:1"
-        )
-
-
-@looped("http://brat.example.com", "brat.example.com", "ftp://localhost", "https://")
-def test_a_token_goes_nowhere_where_it_could_be_read(bot: str, tmp_path: Path) -> None:
-    with pytest.raises(BratError, match="is not a bot's address: use https://HOST"):
-        decisions.decided(tmp_path, NAME, request_by_word("pause"), bot)
-
-
-def test_without_a_token_nobody_is_asked(
+def test_who_cannot_be_asked_is_said_and_no_token_goes_where_it_could_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(TOKEN)
-    with pytest.raises(BratError, match=f"set {TOKEN} to a token that the bot at"):
-        decisions.decided(
-            tmp_path, NAME, request_by_word("pause"), "http://localhost:1"
-        )
+    no_address = "is not a bot's address: use https://HOST"
+    here, https = "http://localhost:1", "https://brat.example"
+    for token, bot, said in (
+        (KNOWN, here, "did not answer .* before you try again"),
+        *(
+            (KNOWN, bot, no_address)
+            for bot in ("http://brat.example", "x.y", "ftp://localhost", "https://")
+        ),
+        ("", here, f"set {TOKEN} to a token that the bot at"),
+        (f"local-{KNOWN}", https, "was not sent to"),  # it is of this machine
+    ):
+        monkeypatch.setenv(TOKEN, token)
+        with pytest.raises(BratError, match=said) as caught:
+            decisions.decided(tmp_path, NAME, request_by_word("pause"), bot)
+        assert KNOWN not in str(caught.value)
+    assert BotApi.of("http://localhost:5173", tmp_path).token
 
 
 def test_the_bot_is_named_by_the_person_and_never_by_the_repository(
@@ -168,12 +149,8 @@ def test_the_bot_is_named_by_the_person_and_never_by_the_repository(
     told.append(named_bot(None, tmp_path))
     told.append(named_bot("https://of.the.word", tmp_path))
 
-    assert told == [
-        None,
-        "https://of.the.clone",
-        "https://of.the.shell",
-        "https://of.the.word",
-    ]
+    own = [f"https://of.the.{each}" for each in ("clone", "shell", "word")]
+    assert told == [None, *own]
 
 
 def test_a_hosted_bot_is_asked_below_the_repositorys_name(tmp_path: Path) -> None:
@@ -186,15 +163,3 @@ def test_a_hosted_bot_is_asked_below_the_repositorys_name(tmp_path: Path) -> Non
 
     assert api.url == "https://brat.example.com/ann/app/api/v1"
     assert KNOWN not in repr(api)
-
-
-def test_the_token_of_this_machine_is_sent_to_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(TOKEN, f"local-{KNOWN}")
-
-    with pytest.raises(BratError, match="was not sent to") as said:
-        BotApi.of("https://brat.example", tmp_path)
-
-    assert KNOWN not in str(said.value)
-    assert BotApi.of("http://localhost:5173", tmp_path).token

@@ -4,32 +4,34 @@ import asyncio
 
 import pytest
 
-from bot.dashboard.application import MOST_STREAMS
+from bot.dashboard.application import MOST_STREAMS, ROOT
 from convoy import views
 from convoy.events.people_events import ConvoyPaused
 from convoy.views.interventions import Intervention, unusable_config
 from grite.errors import Unavailable
-from tests.dashboard.conftest import Opens, blocked
+from tests.dashboard.conftest import blocked, opens
 from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec
 
 
-async def test_a_change_is_told_to_all_who_watch(opens: Opens) -> None:
+async def test_a_change_is_told_to_all_who_watch() -> None:
     rules = Rules().planned(spec(1))
     async with opens(rules) as visit, asyncio.timeout(patient(20)):
         async with (
             visit.http.stream("GET", "/events") as one,
-            visit.http.stream("GET", "/events") as two,
+            visit.http.stream("GET", f"{ROOT}/events") as two,
         ):
             rules.do(ConvoyPaused(convoy=NAME, by="ann"))
             told = [await anext(each.aiter_lines()) for each in (one, two)]
+            kinds = {each.headers["Content-Type"] for each in (one, two)}
         page = await visit.text(f"/convoys/{NAME}")
 
     assert told == ["event: changed", "event: changed"]
+    assert kinds == {"text/event-stream"}
     assert "paused" in page
 
 
-async def test_readers_who_have_gone_do_not_count(opens: Opens) -> None:
+async def test_readers_who_have_gone_do_not_count() -> None:
     """A person who opens page after page leaves a stream behind with each."""
     async with opens(Rules().planned(spec(1))) as visit:
         for _ in range(MOST_STREAMS + 8):
@@ -37,7 +39,7 @@ async def test_readers_who_have_gone_do_not_count(opens: Opens) -> None:
                 assert events.status_code == 200
 
 
-async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
+async def test_programs_get_what_the_command_prints() -> None:
     rules = Rules().planned(spec(1), spec(2, after=(1,)))
     async with opens(rules) as visit:
         whole = (await visit.http.get("/api/v1/status")).json()
@@ -45,10 +47,8 @@ async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
         task = (await visit.http.get(f"/api/v1/convoys/{NAME}/tasks/2")).json()
         paused = await visit.http.post(f"/api/v1/convoys/{NAME}/pause")
 
-    assert [task["title"] for task in convoy.pop("plan")["tasks"]] == [
-        "Task 1",
-        "Task 2",
-    ]
+    plan = convoy.pop("plan")["tasks"]
+    assert [task["title"] for task in plan] == ["Task 1", "Task 2"]
     assert whole["convoys"] == [convoy]
     assert convoy["tasks"][1]["waits_for"] == "task 1"
     assert task["reasons"][1] == "it is waiting for task 1 (queued)"
@@ -57,9 +57,7 @@ async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
     assert rules.convoy.state == "paused"
 
 
-async def test_a_sessions_output_is_shown_and_asked_for_until_it_ends(
-    opens: Opens,
-) -> None:
+async def test_a_sessions_output_is_shown_and_asked_for_until_it_ends() -> None:
     rules = Rules().planned(spec(1)).started(1)
     task = f"/convoys/{NAME}/tasks/1"
     async with opens(rules) as visit:
@@ -79,7 +77,7 @@ async def test_a_sessions_output_is_shown_and_asked_for_until_it_ends(
     assert "run 101 says" in after
 
 
-async def test_output_that_only_the_forge_has_is_linked(opens: Opens) -> None:
+async def test_output_that_only_the_forge_has_is_linked() -> None:
     """So it is where jobs run without a bot beside them."""
     rules = Rules().planned(spec(1)).started(1)
     web = "https://git.example/pat/project"
@@ -93,15 +91,13 @@ async def test_output_that_only_the_forge_has_is_linked(opens: Opens) -> None:
 
 # --- what waits for a person that no event says, as `brat status` shows it ------------
 
-DOWN = Intervention(
-    kind="bot_down", why="the bot ended", commands=("brat daemon start",)
-)
-FAULT = f"{sha('f')}: chunk is cut off"
 
-
-async def test_all_kinds_are_on_the_pages_and_in_the_interface(opens: Opens) -> None:
+async def test_all_kinds_are_on_the_pages_and_in_the_interface() -> None:
+    start = ("brat daemon start",)
+    down = Intervention(kind="bot_down", why="the bot ended", commands=start)
     wrong = unusable_config("config.toml: refinery.strategy: unknown\nand another")
-    async with opens(blocked(), here=lambda: (wrong, DOWN), faults=(FAULT,)) as visit:
+    fault = f"{sha('f')}: chunk is cut off"
+    async with opens(blocked(), here=lambda: (wrong, down), faults=(fault,)) as visit:
         told = (await visit.http.get("/api/v1/status")).json()["interventions"]
         pages = [await visit.text("/"), await visit.text("/waits")]
 
@@ -111,14 +107,11 @@ async def test_all_kinds_are_on_the_pages_and_in_the_interface(opens: Opens) -> 
     for page in pages:
         for each in told:
             assert each["why"] in page
-            assert all(
-                f"<code>{command}</code>" in page for command in each["commands"]
-            )
+            for command in each["commands"]:
+                assert f"<code>{command}</code>" in page
 
 
-async def test_what_ends_the_loop_beside_a_dashboard_is_told_as_it_is(
-    opens: Opens,
-) -> None:
+async def test_what_ends_the_loop_beside_a_dashboard_is_told_as_it_is() -> None:
     with pytest.raises(Unavailable, match="the forge has stopped"):
         async with opens(Rules()):
             raise Unavailable("the forge has stopped")

@@ -1,7 +1,7 @@
 """Tables and samples that documents show, made from what they tell of."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -83,12 +83,14 @@ def _of_key(node: config.Node) -> str:
 
 
 def faulty_configuration() -> str:
+    text = 'engine.tests.type = "aidr"\nrefinery.stratgy = "squash"'
+    return _fault(lambda: config.load(text, source=".brat/config.toml"))
+
+
+def _fault(read: Callable[[], object]) -> str:
     try:
-        config.load(
-            'engine.tests.type = "aidr"\nrefinery.stratgy = "squash"',
-            source=".brat/config.toml",
-        )
-    except config.ConfigError as error:
+        read()
+    except (config.ConfigError, PatternError) as error:
         return f"```\n{error}\n```\n"
     raise AssertionError("the sample has no fault")
 
@@ -116,11 +118,7 @@ def _inputs(name: str) -> Iterator[str]:
 
 def faulty_pattern() -> str:
     text = "steps:\n  - id: a\n    titel: b\n    title: b\n    body: c\n"
-    try:
-        template(text, "mine", ".brat/workflows/mine.yml")
-    except PatternError as error:
-        return f"```\n{error}\n```\n"
-    raise AssertionError("the sample has no fault")
+    return _fault(lambda: template(text, "mine", ".brat/workflows/mine.yml"))
 
 
 # --- the MCP server, and the dashboard's openapi.json ---------------------------------

@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from functools import cache
 from pathlib import Path
 
 import click
@@ -14,19 +13,19 @@ from bot.requests.verb_table import BY_NAME
 from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
 from convoy import config
-from tests.documents.pages import ROOT
-from tests.world.terminal import Terminal, left_running
+from convoy.patterns import built_in_pattern
+from convoy.planner import tasklist
+from tests.documents.pages import ROOT, pages
+from tests.world.cases import looped
+from tests.world.readme import LOCAL, README, blocks, typed_lines
+from tests.world.terminal import left_running, new_terminal
 from tests.world.words import engine, project
 
+COMMANDS = command_line("task")
 PAGES = [
-    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md"),
+    *(README, ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md"),
     *(ROOT / "deploy/fleet/README.md", *sorted(ROOT.glob("docs/*.md"))),
 ]
-
-
-def blocks(page: Path, *kinds: str) -> list[str]:
-    found = re.findall(r"(?ms)^```(\S*)\n(.*?)^```", page.read_text("utf-8"))
-    return [text for kind, text in found if kind in kinds]
 
 
 def inline(page: Path, word: str) -> list[str]:
@@ -35,19 +34,10 @@ def inline(page: Path, word: str) -> list[str]:
     return re.findall(rf"`({word} [^`\n]*)`", text)
 
 
-def typed_lines(page: Path) -> list[str]:
-    lines = "".join(blocks(page, "sh", "console")).splitlines()
-    return [line.removeprefix("$ ").partition(" #")[0].strip() for line in lines]
-
-
-def prepared(folder: Path) -> Terminal:
-    return project(folder, engine("my-agent < $BRAT_PROMPT"))
-
-
 @pytest.mark.timeout(600)
 @pytest.mark.layer("deep")
 def test_the_patterns_lines_are_typed(tmp_path: Path) -> None:
-    terminal = prepared(tmp_path)
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
     page = ROOT / "docs/workflows.md"
     (lines,) = blocks(page, "sh")
     terminal.write({"../typed.sh": f"set -eux\n{lines}"})
@@ -61,6 +51,40 @@ def test_the_patterns_lines_are_typed(tmp_path: Path) -> None:
     (convoy,) = json.loads(terminal.type("brat status --json").out)["convoys"]
     assert len(convoy["tasks"]) == 2
     assert left_running(tmp_path) == []
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.layer("deep")
+def test_the_tutorial_goes_to_its_end(tmp_path: Path) -> None:
+    terminal = new_terminal(tmp_path)
+    typed = "".join(blocks(ROOT / "docs/tutorial.md", "sh"))
+    terminal.write({"../tutorial.sh": f"set -eu\n{typed}"})
+
+    said = terminal.type("bash ../tutorial.sh")
+
+    assert said.status == 0, said.err
+    assert "greet-everybody-4, task 3: Count the greetings" in said.out
+    made = terminal.cwd / "words"
+    forge = next(made.glob(".git/brat/forge/repos/*/words.git"))
+    landed = terminal.done(f"git --git-dir={forge} ls-tree -r --name-only main")
+    assert {f"said/task-{n}.txt" for n in (1, 2, 3)} <= set(landed.splitlines())
+    assert (made / ".git/brat/report-greet-everybody-4.html").is_file()
+    assert left_running(tmp_path) == []
+    convoys = json.loads(terminal.done(f"sh -c 'cd {made} && brat status --json'"))
+    assert [convoy["state"] for convoy in convoys["convoys"]] == ["complete"] * 2
+
+
+def test_each_way_begins_as_in_the_readme_or_with_three_commands_at_most() -> None:
+    assert {*typed_lines(ROOT / "docs/start.md")} <= {*typed_lines(README)}
+    assert blocks(LOCAL, "sh") == ["brat init\nbrat up\n"]
+    ways = [
+        typed_lines(ROOT / f"docs/{way}.md", "Set it up")
+        for way in ("actions", "hosting")
+    ]
+    assert ways[0] == typed_lines(README, "On GitHub")
+    for typed in ways:
+        assert 1 <= len(typed) <= 3
+        assert any(re.match("brat (init --|setup$)", line) for line in typed)
 
 
 def test_each_configuration_that_is_shown_is_one() -> None:
@@ -78,6 +102,25 @@ def test_each_configuration_that_is_shown_is_one() -> None:
         config.load(text, source=name)
 
 
+def test_the_list_names_every_example_and_the_form_makes_the_tasks_it_shows() -> None:
+    examples = ROOT / "examples"
+    listed = re.findall(r"\]\((.+?)\)", (examples / "README.md").read_text())
+    files = [file.relative_to(examples) for file in examples.rglob("*.*")]
+    kept = {str(file) for file in files if file.parts[0] != "demo-project"}
+    assert {*listed, "README.md"} == kept
+
+    form = YAML(typ="safe").load(examples / "forms/convoy.yml")
+    text = form["body"][0]["attributes"]["value"]
+    engines = config.load("", source="example").settings().engines
+    planned = tasklist.plan("Work", text, engines, 20)
+    assert [task.after for task in planned] == [(), (1,)]
+    text = (examples / "second-engine-reviews.toml").read_text()
+    reviews = config.load(text, source="example")
+    assert reviews.mayor.pattern == "writer-reviewer"
+    assert built_in_pattern(reviews.mayor.pattern).all_steps
+    assert {*reviews.settings().engines} == {"default", "reviewer"}
+
+
 def test_each_other_file_that_is_shown_can_be_read() -> None:
     for page in PAGES:
         for text in blocks(page, "json"):
@@ -90,14 +133,9 @@ def test_each_other_file_that_is_shown_can_be_read() -> None:
     assert unknown(" ".join((served["command"], *served["args"]))) == []
 
 
-@cache
-def whole_command_line() -> click.Group:
-    return command_line("task")
-
-
 def unknown(line: str) -> list[str]:
     """Return the words of a command line that no command or option has."""
-    at: click.Command = whole_command_line()
+    at: click.Command = COMMANDS
     _, *words = line.replace("\\|", "|").split()
     while words and isinstance(at, click.Group) and words[0] in at.commands:
         at = at.commands[words.pop(0)]
@@ -143,3 +181,34 @@ def test_each_comment_that_is_named_is_heard() -> None:
         for text in shown:
             (found,) = slash_commands(text)
             assert isinstance(found, SlashCommand), (page.name, text)
+
+
+# --- what `make docs` writes, and how much people wrote -------------------------------
+
+
+MADE = re.compile(r"(?s)<!-- ([\w-]+): made by make docs -->.*?<!-- end of \1 -->")
+REFERENCE = {"command-line", "commands", "configuration"}
+REFERENCE |= {"engine-requests", "log-format"}
+MOST_WORDS = 30_000
+
+
+@looped(*[pytest.param(*each, id=each[0].name) for each in pages()])
+def test_a_document_is_up_to_date(path: Path, text: str) -> None:
+    assert path.read_text("utf-8") == text, "run `make docs`"
+
+
+def written_words(page: Path) -> int:
+    """Count the words that no program writes, as `wc -w` does."""
+    text = MADE.sub("", page.read_text("utf-8"))
+    return len(text.partition("<!-- written by `make mutants")[0].split())
+
+
+def test_the_documents_are_short_enough_to_be_read() -> None:
+    pages = [
+        page
+        for page in (*PAGES, ROOT / ".github/SECURITY.md")
+        if page.stem not in REFERENCE
+    ]
+
+    assert sum(map(written_words, pages)) <= MOST_WORDS
+    assert len(pages[0].read_text("utf-8").splitlines()) <= 120

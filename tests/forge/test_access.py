@@ -1,6 +1,5 @@
 import pytest
 
-from tests.world.cases import looped
 from tests.world.forge import REPO, Town
 
 pytestmark = pytest.mark.layer("landing")
@@ -11,73 +10,55 @@ async def test_only_a_token_that_is_known_opens_anything(here: Town) -> None:
     assert answer.status_code == 401
     assert answer.json()["message"] == "Requires authentication"
 
-    here.forge.drop_token(here.tokens["carol"])
-    dropped = here.tokens["carol"]
+    known, dropped = [*here.tokens.values()], here.tokens["carol"]
+    here.forge.drop_token(dropped)
     for token in ("brat_1_x", "brat_999_x", "ghp_nothing", "brat__", dropped):
         here.tokens["wrong"] = token
         answer = await here.ask("GET", "/user", by="wrong")
         assert answer.status_code == 401, token
         assert answer.json()["message"] == "Bad credentials"
 
-
-async def test_no_token_is_kept_in_clear(here: Town) -> None:
-    kept = b"".join(
-        path.read_bytes() for path in here.forge.folder.glob("forge.sqlite*")
-    )
-
-    for token in here.tokens.values():
+    files = here.forge.folder.glob("forge.sqlite*")
+    kept = b"".join(path.read_bytes() for path in files)
+    for token in known:  # none is kept in clear
         assert token.encode() not in kept
         assert token.split("_", 2)[2].encode() not in kept
 
 
-async def test_a_private_repository_is_unknown_to_strangers(here: Town) -> None:
-    repo = here.forge.repository(REPO)
-    assert repo is not None
-    here.forge.update(repo, private=True)
-
-    assert (await here.ask("GET", "", by="mallory")).status_code == 404
-    assert (await here.ask("GET", "", by="carol")).status_code == 200
-
-
-async def test_a_read_token_may_only_look(here: Town) -> None:
-    issue = await here.ask("POST", "issues", {"title": "x"}, by="reader")
-
-    assert issue.status_code == 403
-    assert (await here.ask("GET", "issues", by="reader")).status_code == 200
-
-
-async def test_a_token_for_one_repository_opens_no_other(here: Town) -> None:
+async def test_a_token_opens_only_what_it_is_for(here: Town) -> None:
+    """A private repository is unknown to strangers, and each other one to a token."""
+    here.forge.update(here.forge.known(REPO), private=True)
     other = here.forge.add_repository("alice/other")
     here.tokens["narrow"] = here.forge.add_token("alice", repo=other.id)
 
-    assert (await here.ask("GET", "", by="narrow")).status_code == 404
-    answer = await here.ask("GET", "", by="narrow", repo="alice/other")
-    assert answer.status_code == 200
+    for by, method, path, repo, status in (
+        ("mallory", "GET", "", REPO, 404),
+        ("carol", "GET", "", REPO, 200),
+        ("reader", "POST", "issues", REPO, 403),
+        ("reader", "GET", "issues", REPO, 200),
+        ("narrow", "GET", "", REPO, 404),
+        ("narrow", "GET", "", other.full_name, 200),
+    ):
+        body = {"title": "x"} if method == "POST" else None
+        answer = await here.ask(method, path, body, by=by, repo=repo)
+        assert answer.status_code == status, (by, method, path, repo)
 
 
-async def test_a_body_that_is_no_json_is_said_so(here: Town) -> None:
-    answer = await here.client.post(
-        f"{here.url}/api/v3/repos/{REPO}/issues",
-        content=b"{",
-        headers={"Authorization": f"Bearer {here.tokens['bot']}"},
-    )
+async def test_what_cannot_be_written_is_refused_by_field(here: Town) -> None:
+    for body, field in (
+        ({"title": " "}, "title"),
+        ({"title": "x" * 257}, "title"),
+        ({"title": "x", "body": "x" * 65537}, "body"),
+    ):
+        answer = await here.ask("POST", "issues", body)
 
-    assert answer.status_code == 400
-    assert answer.json()["message"] == "Problems parsing JSON"
-
-
-@looped(
-    ({"title": " "}, "title"),
-    ({"title": "x" * 257}, "title"),
-    ({"title": "x", "body": "x" * 65537}, "body"),
-)
-async def test_what_cannot_be_written_is_refused_by_field(
-    body: dict[str, str], field: str, here: Town
-) -> None:
-    answer = await here.ask("POST", "issues", body)
-
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["field"] == field
+        assert answer.status_code == 422, field
+        assert answer.json()["errors"][0]["field"] == field
+    issues = f"{here.url}/api/v3/repos/{REPO}/issues"
+    known = {"Authorization": f"Bearer {here.tokens['bot']}"}
+    no_json = await here.client.post(issues, content=b"{", headers=known)
+    assert no_json.status_code == 400
+    assert no_json.json()["message"] == "Problems parsing JSON"
 
 
 async def test_a_long_list_comes_in_pages(here: Town) -> None:

@@ -12,21 +12,26 @@ from brat.forge.storage.forge_state import Forge
 from convoy.text.project_tests import headline
 from grite.outbound import PROXIES, TRUST
 from runner.box import surroundings
-from tests.world.cases import looped
 from tests.world.forge import REPO, Checkout, Json, Town, settle_in, town, until
 
 
 async def push(
     here: Town,
     text: str = "x",
-    *,
     to: str = "brat/queue/main/x",
-    name: str = "work.txt",
+    checkout: Checkout | None = None,
 ) -> tuple[Checkout, str]:
-    checkout = await here.clone()
-    commit = await checkout.commit(name, text)
-    await checkout.git("push", "--quiet", "--force", "origin", f"HEAD:refs/heads/{to}")
+    checkout = checkout or await here.clone()
+    commit = await checkout.commit("work.txt", text)
+    to = f"HEAD:refs/heads/{to}"
+    await checkout.git("push", "--quiet", "--force", here.remote, to)
     return checkout, commit
+
+
+async def found(here: Town, text: str = "x", checkout: Checkout | None = None) -> Json:
+    """Push a commit with this text, another one each time; return how CI judges it."""
+    to = f"brat/queue/main/{len(here.checkouts)}-{text.replace(' ', '-')}"
+    return await judged(here, (await push(here, text, to, checkout))[1])
 
 
 async def checks(here: Town, commit: str) -> Json:
@@ -42,18 +47,17 @@ async def judged(here: Town, commit: str) -> Json:
 async def stood(here: Town, commit: str, *states: str, of: str = "status") -> Json:
     """Return the checks of a commit, newest first, once they stand like that."""
 
-    async def found() -> Json:
+    async def standing() -> Json:
         listed = await checks(here, commit)
         return listed if [one[of] for one in listed] == [*states] else None
 
-    return await until(found)
+    return await until(standing)
 
 
 async def test_a_commit_that_fails_says_how_it_ended(here: Town) -> None:
     here.judge("echo no >&2; exit 7")
-    _, commit = await push(here)
 
-    check = await judged(here, commit)
+    check = await found(here)
 
     assert check["conclusion"] == "failure"
     assert check["output"]["summary"] == "`echo no >&2; exit 7` exited with status 7."
@@ -76,19 +80,14 @@ async def test_the_command_knows_nothing_of_the_forge(
     monkeypatch.setenv("HTTPS_PROXY", "http://pat:made-up-pass@proxy.example.test")
     monkeypatch.setenv("NO_PROXY", "example.test")
     here.judge("env | cut -d= -f1 | sort | grep -vxE '_|PWD|OLDPWD|SHLVL'")
-    _, commit = await push(here)
 
-    names = (await judged(here, commit))["output"]["text"].split()
+    names = (await found(here))["output"]["text"].split()
 
     own = ["CI", "GITHUB_REF_NAME", "GITHUB_SHA", "HOME", "LANG", "PATH", "TMPDIR"]
     ways = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"]  # of its box
     lower = [each.lower() for each in ways]
-    tools = (
-        *surroundings.own_tool_variables(),
-        "NODE_USE_ENV_PROXY",
-        "MAVEN_OPTS",
-        "GRADLE_OPTS",
-    )
+    tools = ["NODE_USE_ENV_PROXY", "MAVEN_OPTS", "GRADLE_OPTS"]
+    tools += surroundings.own_tool_variables()
     assert sorted(names) == sorted([*own, *ways, *lower, *tools])
 
 
@@ -120,9 +119,8 @@ async def test_tags_and_the_default_branch_are_known_as_in_a_clone(here: Town) -
 
 async def test_the_checkout_has_no_remote_and_is_gone_afterwards(here: Town) -> None:
     here.judge("git remote -v; git status --short --ignored; pwd")
-    _, commit = await push(here)
 
-    (folder,) = (await judged(here, commit))["output"]["text"].split()
+    (folder,) = (await found(here))["output"]["text"].split()
 
     assert folder.startswith(str(here.forge.folder))
     assert list((here.forge.folder / "ci").iterdir()) == []
@@ -132,9 +130,8 @@ async def test_only_the_queue_is_judged(here: Town) -> None:
     here.judge("true")
     others = ("main", "convoy/a/task-1", "brat/queued", "x/brat/queue/main/a")
     left = [(await push(here, branch, to=branch))[1] for branch in others]
-    _, wanted = await push(here, "judged")
 
-    assert (await judged(here, wanted))["conclusion"] == "success"
+    assert (await found(here, "judged"))["conclusion"] == "success"
     for commit in left:
         assert await checks(here, commit) == []
 
@@ -172,31 +169,25 @@ async def test_where_ci_is_red_without_a_change_the_next_red_says_so(
     mended = tmp_path / "mended"
     here.judge(f"test -e {mended} || exec cat nothing; ! grep bad work.txt", box="off")
     _, main = await push(here, "0", to="main")
-    _, first = await push(here, "1", to="brat/queue/main/1")
-    said = (await judged(here, first))["output"]["text"]
+    said = (await found(here, "1"))["output"]["text"]
     assert (await judged(here, main))["conclusion"] == "failure"
     assert "without this change" not in said
 
-    _, second = await push(here, "2", to="brat/queue/main/2")
-    said = (await judged(here, second))["output"]["text"].splitlines()
+    said = (await found(here, "2"))["output"]["text"].splitlines()
     assert said[-1] == (
         f"CI also failed without this change, on main at {main[:10]}: {said[0]}"
     )
 
-    _, third = await push(here, "3", to="brat/queue/main/3")
-    check = await judged(here, third)
+    check = await found(here, "3")
     assert check["conclusion"] == "action_required"
     asked = f"main itself fails in the same way at {main[:10]}: {said[0]}"
     assert check["output"]["summary"] == asked
-    _, other = await push(here, "bad", to="brat/queue/main/other")
-    assert (await judged(here, other))["conclusion"] == "action_required"
+    assert (await found(here, "bad"))["conclusion"] == "action_required"
 
     mended.touch()
-    _, good = await push(here, "good", to="brat/queue/main/good")
-    assert (await judged(here, good))["conclusion"] == "success"
+    assert (await found(here, "good"))["conclusion"] == "success"
     for number in (4, 5):  # the first asks once more, and both hear that main is green
-        _, bad = await push(here, f"bad {number}", to=f"brat/queue/main/{number}")
-        check = await judged(here, bad)
+        check = await found(here, f"bad {number}")
         assert check["conclusion"] == "failure"
         assert "without this change" not in check["output"]["text"]
 
@@ -209,11 +200,9 @@ async def test_a_red_one_is_judged_though_what_it_waits_for_was_forgotten(
     base = f"grep -qx 0 work.txt && cat {gate}"
     here.judge(f"grep -q good work.txt && exit 0; {base}; exit 1", box="off", slots=4)
     await push(here, "0", to="main")
-    _, first = await push(here, "1", to="brat/queue/main/1")
-    await judged(here, first)
+    await found(here, "1")
     _, second = await push(here, "2", to="brat/queue/main/2")
-    _, good = await push(here, "good", to="brat/queue/main/good")
-    await judged(here, good)
+    await found(here, "good")
 
     await until(lambda: opened(gate))
 
@@ -275,14 +264,16 @@ def opened(gate: Path) -> bool:
     return True
 
 
-async def test_a_job_that_the_forge_left_is_begun_again(
+async def test_what_the_forge_left_or_did_not_judge_in_time_is_begun_at_its_start(
     forge: Forge, source: Path, tmp_path: Path
 ) -> None:
     tokens = settle_in(forge, source)
     marks = tmp_path / "marks"
     marks.touch()
     async with town(forge, tokens, tmp_path) as here:
-        command = f"echo $$ >> {marks}; test $(wc -l < {marks}) = 2 || sleep 600"
+        _, unseen = await push(here, "unseen", to="brat/queue/main/unseen")
+        assert await checks(here, unseen) == [], "nothing judged then"
+        command = f"echo $$ >> {marks}; test $(wc -l < {marks}) -ge 2 || sleep 600"
         here.judge(command, box="off")
         _, commit = await push(here)
 
@@ -293,40 +284,24 @@ async def test_a_job_that_the_forge_left_is_begun_again(
     assert not psutil.pid_exists(first)
     async with town(forge, tokens, tmp_path) as here:
         assert (await judged(here, commit))["conclusion"] == "success"
-
-
-async def test_a_push_that_was_not_judged_in_time_is_judged_at_the_start(
-    forge: Forge, source: Path, tmp_path: Path
-) -> None:
-    tokens = settle_in(forge, source)
-    async with town(forge, tokens, tmp_path) as here:
-        _, commit = await push(here)
-        here.judge("true")  # too late for that push
-        assert await checks(here, commit) == []
-
-    async with town(forge, tokens, tmp_path) as here:
-        assert (await judged(here, commit))["conclusion"] == "success"
+        assert (await judged(here, unseen))["conclusion"] == "success"
 
 
 async def test_a_command_that_cannot_run_asks_for_a_person(here: Town) -> None:
     """Unless the commit itself has changed that program: then it is red."""
     for command, why in (
-        ("tester-nobody-has -q", "exited with status 127 (a program was not found): "),
-        (
-            ": > no-program; ./no-program",
-            "exited with status 126 (it cannot be executed): ",
-        ),
+        ("tester-nobody-has -q", "127 (a program was not found)"),
+        (": > no-program; ./no-program", "126 (it cannot be executed)"),
     ):
         here.judge(command)
-        _, commit = await push(here, command)
-        check = await judged(here, commit)
+        check = await found(here, why[:3])
         assert check["conclusion"] == "action_required"
-        assert check["output"]["summary"].startswith(f"`{command}` {why}sh: ")
+        said = f"`{command}` exited with status {why}: sh: "
+        assert check["output"]["summary"].startswith(said)
         assert "or set another [ci] command." in check["output"]["summary"]
 
     here.judge("./work.txt")
-    _, commit = await push(here)
-    check = await judged(here, commit)
+    check = await found(here)
     assert check["conclusion"] == "failure"
     assert check["output"]["summary"] == "`./work.txt` exited with status 126."
 
@@ -350,20 +325,12 @@ async def with_submodule(here: Town, url: str) -> Checkout:
     return checkout
 
 
-async def judged_in(here: Town, checkout: Checkout, text: str = "x") -> Json:
-    """Push a commit to the queue of the forge, and return how CI found it."""
-    commit = await checkout.commit("work.txt", text)
-    to = f"HEAD:refs/heads/brat/queue/main/{text}"
-    await checkout.git("push", "--quiet", here.remote, to)
-    return await judged(here, commit)
-
-
 async def test_a_submodule_is_there_when_ci_runs(here: Town) -> None:
     checkout = await with_submodule(here, "../lib")
     here.judge('git -C "vendor/my lib" log --format=%s', checkout=str(checkout.folder))
     await checkout.git("submodule", "--quiet", "init")
 
-    check = await judged_in(here, checkout)
+    check = await found(here, "x", checkout)
 
     assert (check["conclusion"], check["output"]["text"]) == ("success", "Lib\n")
 
@@ -372,8 +339,6 @@ EMPTY = (
     "vendor/my lib is empty in your checkout; to fetch it, run "
     "`git submodule update --init -- 'vendor/my lib'`.\n"
 )
-
-
 ELSEWHERE = "https://forge.example/lib.git"
 ANOTHER = (
     f"it now comes from {{folder}}/lib, but your checkout uses {ELSEWHERE}: run "
@@ -395,9 +360,9 @@ async def test_a_submodule_that_the_person_does_without_stops_no_ci(
     checkout = await with_submodule(here, url)
     here.judge("ls -A 'vendor/my lib'", checkout=str(checkout.folder))
 
-    without = await judged_in(here, checkout, "1")
+    without = await found(here, "1", checkout)
     await checkout.git(*then)
-    having = await judged_in(here, checkout, "2")
+    having = await found(here, "2", checkout)
 
     assert (without["conclusion"], without["output"]["text"]) == ("success", EMPTY)
     assert having["conclusion"] == "action_required"
@@ -406,41 +371,32 @@ async def test_a_submodule_that_the_person_does_without_stops_no_ci(
     assert having["output"]["summary"].startswith(said)
 
 
-async def put_ci(here: Town, by: str, told: Json) -> int:
-    """Change how pushes are judged while the forge runs; return the status."""
-    who = {"Authorization": f"Bearer {here.tokens[by]}"}
-    answer = await here.client.put(f"{here.url}/_ci/{REPO}", headers=who, json=told)
-    return answer.status_code
-
-
 async def test_another_command_judges_what_is_pushed_from_now_on(here: Town) -> None:
     here.judge("echo old; tester-nobody-has")
     _, asking = await push(here, "1", to="brat/queue/main/1")
     await judged(here, asking)
     told = {"command": "echo new", "slots": 1}
 
-    bots, owners = await put_ci(here, "bot", told), await put_ci(here, "alice", told)
-    _, later = await push(here, "2", to="brat/queue/main/2")
-
-    assert (bots, owners) == (403, 204)
-    assert (await judged(here, later))["output"]["text"] == "new\n"
+    for by, status in (("bot", 403), ("alice", 204)):
+        who = {"Authorization": f"Bearer {here.tokens[by]}"}
+        answer = await here.client.put(f"{here.url}/_ci/{REPO}", headers=who, json=told)
+        assert answer.status_code == status
+    assert (await found(here, "2"))["output"]["text"] == "new\n"
     await stood(here, asking, "success", of="conclusion")
 
 
 # --- how many run at once, by the machine's cores and its quota -----------------------
 
 
-@looped(
-    ("max 100000", 64), ("250000 100000", 2), ("50000 100000", 1), ("", 64), (None, 64)
-)
 def test_a_containers_quota_counts(
-    held: str | None, seen: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        os, "sched_getaffinity", lambda _: set(range(64)), raising=False
-    )
-    (tmp_path / "cpu.max").unlink(missing_ok=True)
-    if held is not None:
-        (tmp_path / "cpu.max").write_text(held)
-
-    assert cores(tmp_path / "cpu.max") == seen
+    own = set(range(64))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: own, raising=False)
+    quota = tmp_path / "cpu.max"
+    assert cores(quota) == 64
+    for held, seen in (("max 100000", 64), ("250000 100000", 2), ("50000 100000", 1)):
+        quota.write_text(held)
+        assert cores(quota) == seen
+    quota.write_text("")
+    assert cores(quota) == 64

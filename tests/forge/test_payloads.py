@@ -59,28 +59,21 @@ async def remove(here: Town) -> None:
     await mutate(here, "transferIssue", {"issueId": second, "repositoryId": target})
 
 
-async def check(here: Town, commit: str) -> None:
-    button = {"label": "Fix", "description": "Fix it", "identifier": "fix"}
-    new = {"name": "lint", "head_sha": commit, "actions": [button]}
-    made = (await here.post("check-runs", new))["id"]
-    await here.press(made, "fix", by="alice")
-
-
 async def work(here: Town, heard: Receiver) -> None:
     """Do to a branch and its pull request whatever is told of."""
     checkout = await here.clone()
     pull = await here.pull(checkout)
     number = pull["number"]
-    await check(here, pull["head"]["sha"])
+    button = {"label": "Fix", "description": "Fix it", "identifier": "fix"}
+    new = {"name": "lint", "head_sha": pull["head"]["sha"], "actions": [button]}
+    await here.press((await here.post("check-runs", new))["id"], "fix", by="alice")
     path = f"pulls/{number}"
     await here.post(f"issues/{number}/labels", {"labels": ["brat"]})
     await here.ask("DELETE", f"issues/{number}/labels/brat")
     review = await here.post(f"{path}/reviews", {"event": "APPROVE"}, by="alice")
     mine = f"{path}/reviews/{review['id']}"
-    said = {
-        "event": "COMMENT",
-        "comments": [{"path": "work.txt", "line": 1, "body": "Hm."}],
-    }
+    remarks = [{"path": "work.txt", "line": 1, "body": "Hm."}]
+    said = {"event": "COMMENT", "comments": remarks}
     await here.post(f"{path}/reviews", said, by="alice")
     await here.ask("PUT", f"{mine}/dismissals", {"message": "Old."}, by="alice")
     for assignees in (["alice"], []):
@@ -125,16 +118,15 @@ async def test_each_payload_is_as_github_describes_it(
         receiving() as app,
         town(forge, tokens, tmp_path, how=hasty("fail")) as here,
     ):
-        Apps(forge).add(
-            NewApp(
-                slug="brat",
-                owner="alice",
-                public_key=pair()[1],
-                permissions=dict.fromkeys(HEARD_BY, "read"),
-                events=("*",),
-                hook=(app.url, ""),
-            )
+        new = NewApp(
+            slug="brat",
+            owner="alice",
+            public_key=pair()[1],
+            permissions=dict.fromkeys(HEARD_BY, "read"),
+            events=("*",),
+            hook=(app.url, ""),
         )
+        Apps(forge).add(new)
         Apps(forge).install("brat", REPO)
         forge.add_hook(REPO, heard.url, "")
         here.judge("true")

@@ -69,14 +69,11 @@ async def test_a_ref_moves_where_git_lets_it(plain: Town) -> None:
         (("--atomic", "HEAD:refs/x/y", ":refs/heads/old"), ""),
         (("--force", "HEAD~1:main"), ""),
     ):
-        before = refs(plain)
+        bare = plain.forge.bare(plain.forge.known(REPO))
+        before = bare.refs()
 
         done = await checkout.run("push", "origin", *words, check=False)
 
         assert (done.status == 0) == (not said), words
         assert said in done.stderr
-        assert (refs(plain) == before) == bool(said), words
-
-
-def refs(here: Town) -> dict[str, str]:
-    return here.forge.bare(here.forge.known(REPO)).refs()
+        assert (bare.refs() == before) == bool(said), words

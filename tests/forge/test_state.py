@@ -1,8 +1,12 @@
 """What the forge remembers: through a restart, through kill -9, and never by halves."""
 
+import signal
+import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from msgspec.structs import replace
 
@@ -13,32 +17,11 @@ from grite.errors import BratError, GitFailed
 from tests.forge.running import client
 from tests.world.cases import looped
 from tests.world.forge import AUTHOR, REPO, make_source, settle_in
-from tests.world.program import serving_program
+from tests.world.program import DEADLINE_S, ran, serving_program
 
 
-def everything(forge: Forge) -> list[object]:
-    store = forge.store
-    tables = (
-        store.users,
-        store.tokens,
-        store.repositories,
-        store.issues,
-        store.comments,
-        store.labels,
-    )
-    return [record for table in tables for record in table.all()]
-
-
-def test_one_process_has_a_forge_at_a_time(tmp_path: Path) -> None:
-    with Forge(tmp_path / "forge"), pytest.raises(BratError, match="is in use"):
-        Forge(tmp_path / "forge")
-
-    Forge(tmp_path / "forge").close()
-
-
-def test_a_change_that_fails_leaves_nothing(forge: Forge) -> None:
+def test_a_change_that_fails_leaves_nothing(forge: Forge, source: Path) -> None:
     alice = forge.add_user("alice")
-    before = everything(forge)
 
     with pytest.raises(RuntimeError, match="midway"), forge.store.change():
         forge.add_user("bob")
@@ -46,9 +29,11 @@ def test_a_change_that_fails_leaves_nothing(forge: Forge) -> None:
         forge.store.users.remove(alice)
         raise RuntimeError("midway")
 
-    assert everything(forge) == before
-    assert forge.user("bob") is None
-    assert forge.user("alice") == alice
+    assert forge.store.users.all() == [alice]
+    with pytest.raises(GitFailed):
+        forge.add_repository("alice/app", source=source, branch="none")
+    assert forge.repository("alice/app") is None
+    forge.add_repository("alice/app", source=source)
 
 
 def test_a_repository_is_a_copy_of_one_branch(tmp_path: Path, forge: Forge) -> None:
@@ -96,33 +81,21 @@ def test_what_cannot_be_is_refused(attempt: Attempt, said: str, forge: Forge) ->
         attempt(forge)
 
 
-def test_a_branch_that_is_not_there_leaves_no_repository(
-    forge: Forge, source: Path
-) -> None:
-    forge.add_user("alice")
-
-    with pytest.raises(GitFailed):
-        forge.add_repository("alice/app", source=source, branch="none")
-
-    assert forge.repository("alice/app") is None
-    forge.add_repository("alice/app", source=source)
-
-
 def test_a_forge_that_is_killed_keeps_every_answer_it_gave(
     tmp_path: Path, source: Path
 ) -> None:
     with Forge(tmp_path / "forge") as forge:
         tokens = settle_in(forge, source)
+        with pytest.raises(BratError, match="is in use"):  # one process at a time
+            Forge(tmp_path / "forge")
     numbers = []
     with serving_program(tmp_path / "forge") as program:
         issues = f"{program.url}/api/v3/repos/{REPO}/issues"
         with client(tokens["bot"]) as http:
-            for count in range(30):
+            for count in range(21):
                 body = {"title": str(count), "labels": ["brat"]}
                 numbers.append(http.post(issues, json=body).json()["number"])
-                if count == 20:
-                    program.process.kill()
-                    break
+        program.process.kill()
 
     with Forge(tmp_path / "forge") as forge:
         kept = forge.store.issues.all()
@@ -136,9 +109,7 @@ def test_a_push_that_the_forge_did_not_live_to_see_is_made_up_for(
 ) -> None:
     with Forge(tmp_path / "forge") as forge:
         tokens = settle_in(forge, source)
-        repo = forge.repository(REPO)
-        assert repo is not None
-        bare = forge.bare(repo).path
+        bare = forge.bare(forge.known(REPO)).path
     words = ["commit-tree", "main^{tree}", "-p", "main", "-m", "x"]
     commit = git.run(words, cwd=bare, env=AUTHOR).stdout.decode().strip()
     git.run(["update-ref", "refs/heads/work", commit], cwd=bare)
@@ -156,3 +127,58 @@ def test_a_push_that_the_forge_did_not_live_to_see_is_made_up_for(
             pull = http.get(f"{api}/pulls/1").json()
 
     assert (pull["merged"], pull["merge_commit_sha"]) == (True, commit)
+
+
+# --- a program: it says where it is, and never outlives its parent --------------------
+
+
+@pytest.mark.layer("landing")
+def test_it_listens_on_loopback_only_and_ends_on_sigterm(tmp_path: Path) -> None:
+    with serving_program(tmp_path / "forge") as program:
+        sockets = psutil.Process(program.process.pid).net_connections("inet")
+
+        listens = {(one.laddr.ip, one.status) for one in sockets}
+        assert listens == {("127.0.0.1", "LISTEN")}
+        program.process.send_signal(signal.SIGTERM)
+        assert program.process.wait(DEADLINE_S) == 0
+
+
+@pytest.mark.layer("landing")
+def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        forge = (sys.executable, "-I", "-m", "brat.forge")
+        ended = ran((*forge, "--dir", tmp_path / "forge", "--port", port))
+
+    assert ended.returncode == 1
+    assert "brat.forge: " in ended.stderr
+    assert "in use" in ended.stderr
+
+
+@pytest.mark.layer("landing")
+def test_it_ends_with_its_parent(tmp_path: Path) -> None:
+    with serving_program(tmp_path / "forge") as program:
+        assert program.close_input() == 0, "as when its parent is gone"
+
+
+FORKED = """
+import sys
+from pathlib import Path
+import httpx, psutil
+from brat.local.forge_process import forge, forked_ahead
+here, me = Path(sys.argv[1]), psutil.Process()
+with forked_ahead():
+    with forge(here / "forge", 0, log=here / "log") as (url, ours):
+        assert me.children()[0].pid == ours.pid
+        assert psutil.Process(ours.pid).cmdline() == me.cmdline()
+        assert httpx.get(url, trust_env=False).status_code
+    assert not me.children()
+with forked_ahead():
+    assert len(me.children()) == 1
+assert not me.children()
+"""
+
+
+@pytest.mark.layer("landing")
+def test_it_begins_in_a_fork_that_ends_where_nobody_needs_it(tmp_path: Path) -> None:
+    ran((sys.executable, "-c", FORKED, tmp_path), check=True)

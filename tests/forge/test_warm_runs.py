@@ -39,16 +39,9 @@ async def forked(warm: WarmRunner) -> Forked:
     return found
 
 
-async def ended(process: Forked) -> int:
+async def ended(process: Forked) -> None:
     if born := programs.born(process.pid):
         await programs.gone(process.pid, born)
-    return process.wait()
-
-
-def place(forge: Forge, name: str) -> Place:
-    made = Place(forge.root / name)
-    made.workspace.mkdir(parents=True)
-    return made
 
 
 async def run(
@@ -56,7 +49,8 @@ async def run(
 ) -> Path:
     """Run one session, with a token of its own, in a process that was forked."""
     process, where, result = await begun(warm, forge, name, AGENT, more)
-    assert await ended(process) == 0, where.log.read_text()
+    await ended(process)
+    assert process.wait() == 0, where.log.read_text()
     return result
 
 
@@ -66,7 +60,8 @@ async def begun(
     log = forge.hand_off(forge.started("sh", "-c", agent))
     result = forge.root / f"result-{name}"
     env = forge.environment(log, BRAT_RESULT=str(result), BRAT_TOKEN=None, **more)
-    process, where = await forked(warm), place(forge, name)
+    process, where = await forked(warm), Place(forge.root / name)
+    where.workspace.mkdir(parents=True)
     process.begin(where, env, {"BRAT_TOKEN_FD": f"token-{name}".encode()})
     return process, where, result
 
@@ -152,6 +147,7 @@ async def test_the_witness_alone_holds_what_its_session_is_told(
     of_fork = [each.cmdline()[-1] == WARM_RUNNER[-1] for each in found]
     guard.terminate()
     await ended(process)
+    process.wait()
 
     # The guard, the witness, two of the box, and the agent's.
     assert of_fork == [True, True, True, True, False, False]
@@ -165,8 +161,7 @@ async def test_a_process_whose_forge_dies_before_it_is_known_does_nothing(
 
     process.close()
 
-    if born := programs.born(process.pid):
-        await programs.gone(process.pid, born)
+    await ended(process)
     assert not programs.inside(tmp_path)
 
 

@@ -64,7 +64,7 @@ class Busy:
     _name: str = ""
     """The convoy that is told of at this moment."""
     _tips: dict[str, str] = field(default_factory=dict)
-    _due: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
+    _due: list[tuple[int, int, str, Callable[[], None]]] = field(default_factory=list)
     _order: int = 0
     _told: int = 0
 
@@ -102,19 +102,13 @@ class Busy:
 
     def later(self, at: int, what: Callable[[], None]) -> None:
         """Let something happen to this convoy at a time (unix ms)."""
-        name = self._name
-
-        def happens() -> None:
-            self._name = name
-            what()
-
         self._order += 1
-        heapq.heappush(self._due, (at, self._order, happens))
+        heapq.heappush(self._due, (at, self._order, self._name, what))
 
     def run(self, enough: Callable[[], bool]) -> None:
         """Let happen what is due, until it is enough or nothing is left."""
         while self._due and not enough():
-            at, _, what = heapq.heappop(self._due)
+            at, _, self._name, what = heapq.heappop(self._due)
             self.rules.now = max(self.rules.now, at)
             what()
 
@@ -133,15 +127,16 @@ class Busy:
         self._name, self._tips[name] = name, commit(name)
         folder = "billing/" if name == BESIDE else ""
         specs = tuple(spec(number, folder) for number in range(1, tasks + 1))
+        settings = Settings(
+            engines=ENGINES, tasks=1000, max_sessions=64, approve="plan", attempts=2
+        )
         request = requested(
             convoy=name,
             issue=int(name.rpartition("-")[2]),
             title=what,
             text=f"{what}.",
             base=self._tip,
-            settings=Settings(
-                engines=ENGINES, tasks=1000, max_sessions=64, approve="plan", attempts=2
-            ),
+            settings=settings,
         )
         plan = PlanConvoy(convoy=name, planner="issue", tasks=specs)
         self.do(at, request, plan)
@@ -156,14 +151,9 @@ class Busy:
     def start(self, number: int) -> None:
         attempt, now = self.task(number).started + 1, self.rules.now
         session = ids.session_name(self._name, number, attempt)
-        start = self.of(
-            StartTask,
-            number,
-            base=self._tip,
-            session=commit(session)[:32],
-            nonce=f"nonce{number}-{attempt}",
-            now=now,
-        )
+        of = partial(self.of, StartTask, number, base=self._tip, now=now)
+        nonce = f"nonce{number}-{attempt}"
+        start = of(session=commit(session)[:32], nonce=nonce)
         run = 70_000 + 10 * number + attempt
         self.do(now, start, ActionDone(key=ids.key("dispatch", session), number=run))
         took_s = 210 + (number * 97 + attempt * 31) % 11 * 45
@@ -194,7 +184,6 @@ class Busy:
             pull = (ActionDone(key=key, number=200 + number),) if first else ()
             self.do(now, ended, *pull)
             self._offer(number)
-            return
         if self.task(number).state == "blocked" and attempt == 3:
             retry = self.of(RetryTask, number, by="bo")
             self.later(now + 400_000, lambda: self.do(self.rules.now, retry))
@@ -214,11 +203,8 @@ class Busy:
 
     def _last_candidate(self) -> str:
         """Return the candidate that was built last; the tip if there is none."""
-        found = [
-            task.candidate
-            for task in self.state.convoys[self._name].tasks
-            if task.candidate is not None
-        ]
+        tasks = self.state.convoys[self._name].tasks
+        found = [each.candidate for each in tasks if each.candidate is not None]
         return max(found, key=lambda one: one.at).commit if found else self._tip
 
     def _judged(self, number: int) -> None:
@@ -257,10 +243,8 @@ class Busy:
             merged = {each.number for each in tasks if each.state == "merged"}
             for task in sorted(tasks, key=lambda one: one.number not in (RED, REFUSED)):
                 is_ready = merged.issuperset(task.spec.after)
-                own = sum(
-                    convoy.name == self._name for convoy, _ in self.state.running()
-                )
-                if own >= agents:
+                running = [convoy.name for convoy, _ in self.state.running()]
+                if running.count(self._name) >= agents:
                     break
                 if task.state == "queued" and is_ready:
                     self.start(task.number)
@@ -300,9 +284,8 @@ def busy_repository(path: Path, tasks: int, others: int = 0, merged: int = 0) ->
         done = sum(task.state == "merged" for task in found)
         if merged:
             return done >= merged
-        stopped = all(
-            task.state == "blocked" for task in found if task.number in (RED, REFUSED)
-        )
+        wait = [task.state for task in found if task.number in (RED, REFUSED)]
+        stopped = {*wait} == {"blocked"}
         judged = sum(task.candidate is not None for task in found)
         return done >= wanted and stopped and judged > min(2, tasks // 15)
 

@@ -45,32 +45,25 @@ def changes(_base: str, _commit: str) -> Changes:
         (" ", 41, ""),
         (" ", 42, "    def reset(self, account: Account) -> None:"),
     )
+    more = (
+        ("@", 0, "@@ -0,0 +1,3 @@"),
+        ("+", 1, "def test_ten_attempts_lock_an_account(account):"),
+        ("+", 2, "    fail(account, times=10)"),
+        ("+", 3, "    assert account.locked_until is not None"),
+    )
     limits = FileChange(
         path="src/auth/limits.py", was="", added=2, removed=1, lines=lines
     )
     test = FileChange(
-        path="tests/test_limits.py",
-        was="",
-        added=3,
-        removed=0,
-        lines=(
-            ("@", 0, "@@ -0,0 +1,3 @@"),
-            ("+", 1, "def test_ten_attempts_lock_an_account(account):"),
-            ("+", 2, "    fail(account, times=10)"),
-            ("+", 3, "    assert account.locked_until is not None"),
-        ),
+        path="tests/test_limits.py", was="", added=3, removed=0, lines=more
     )
     return Changes((limits, test), 2, 5, 1)
 
 
 def checks(state: State) -> dict[str, Checks]:
     """Return what CI was seen to say of the candidates that are open."""
-    found = [
-        task.candidate
-        for convoy in state.live()
-        for task in convoy.tasks
-        if task.candidate is not None
-    ]
+    tasks = [task for convoy in state.live() for task in convoy.tasks]
+    found = [each.candidate for each in tasks if each.candidate is not None]
     names = ("lint", "tests (3.11)", "tests (3.12)")
     return {
         one.commit: Checks(

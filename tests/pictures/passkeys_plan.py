@@ -13,10 +13,9 @@ FLAKY: Final = 5
 """CI finds its work red and then green."""
 LOST: Final = 4
 """The machine of its first session died."""
+_TYPES: Final = {"default": "claude-code", "tests": "codex", "docs": "aider"}
 ENGINES: Final = {
-    "default": EngineSpec(type="claude-code", max_sessions=64),
-    "tests": EngineSpec(type="codex", max_sessions=64),
-    "docs": EngineSpec(type="aider", max_sessions=64),
+    name: EngineSpec(type=each, max_sessions=64) for name, each in _TYPES.items()
 }
 _VERBS: Final = (
     *("Store", "Verify", "Rotate", "List", "Revoke", "Name", "Export", "Limit"),

@@ -19,15 +19,15 @@ from jinja2 import ChoiceLoader, FileSystemLoader, PackageLoader
 from playwright.async_api import CDPSession, Page
 from tenacity import retry, stop_after_attempt, wait_fixed
 
-from bot.dashboard import access_policy, drawings, page_contents
+from bot.dashboard import (
+    access_policy,
+    dashboard_source as sources,
+    drawings,
+    page_contents,
+)
 from bot.dashboard.access_policy import Visitor
 from bot.dashboard.application import serving
-from bot.dashboard.dashboard_source import (
-    DashboardSource,
-    LogHistory,
-    Session,
-    log_tail,
-)
+from bot.dashboard.dashboard_source import DashboardSource, LogHistory, Session
 from bot.dashboard.pages import STATES
 from bot.requests import verb_table
 from bot.requests.verb import Asker, Request
@@ -37,14 +37,8 @@ from convoy.log.record import Reading
 from convoy.model import ids
 from convoy.views.interventions import interventions
 from convoy.views.reasons import merge_train
-from tests.pictures import outside_the_log
-from tests.pictures.busy_repository import (
-    EARLIER,
-    NAME,
-    Busy,
-    busy_repository,
-    finished_repository,
-)
+from tests.pictures import busy_repository as busy_log, outside_the_log
+from tests.pictures.busy_repository import EARLIER, NAME, Busy, busy_repository
 from tests.pictures.passkeys_plan import RED
 from tests.world import browser as browsers
 from tests.world.browser import Scheme
@@ -61,7 +55,7 @@ LIVE: Final = "() => typeof live === 'undefined' || live.then(() => true)"
 STORIES: Final[dict[str, Callable[[Path], Busy]]] = {
     "busy": partial(busy_repository, tasks=20, others=20),
     "idle": Busy,
-    "finished": finished_repository,
+    "finished": busy_log.finished_repository,
     "crowded": partial(busy_repository, tasks=500),
 }
 ELSE: Final = {
@@ -143,7 +137,7 @@ async def shown(busy: Busy) -> AsyncIterator[str]:
     source = DashboardSource(
         repository="pat/passkeys",
         read=read,
-        log=log_tail(busy.path, busy.log.head),
+        log=sources.log_tail(busy.path, busy.log.head),
         history=LogHistory(busy.path, lambda: reader.reading),
         clock=lambda: busy.now,
         carry_out=carry_out,
@@ -161,10 +155,10 @@ async def take(
     folder: Path, stories: Sequence[str], pages: Sequence[str], kind: Kind
 ) -> None:
     """Take pictures of pages into a folder, in each of the stories."""
-    with TemporaryDirectory(prefix="brat-pictures-") as name:
+    with TemporaryDirectory(prefix="brat-pictures-") as logs:
         async with browsers.launched() as browser:
             for story in stories:
-                busy = STORIES[story](Path(name) / f"{story}.git")
+                busy = STORIES[story](Path(logs) / f"{story}.git")
                 chosen = [each for each in pages if each in ELSE.get(story, PAGES)]
                 async with shown(busy) as url:
                     for scheme in SCHEMES:
@@ -172,10 +166,8 @@ async def take(
                             await tab.page.goto(url)
                             if NAME in busy.state.convoys:
                                 await show_components(tab.page, busy)
-                            start = (
-                                folder / f"{{page}}-{story}-{{width}}-{scheme}.{kind}"
-                            )
-                            await _all(tab.page, str(start), chosen, kind)
+                            name = f"{{page}}-{story}-{{width}}-{scheme}.{kind}"
+                            await _all(tab.page, str(folder / name), chosen, kind)
 
 
 MOVING: Final = "overview-moving.webp"

@@ -30,6 +30,7 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from grite import git
 from tests.world.adopted import asked_for
+from tests.world.forge import AUTHOR
 from tests.world.trusting_jobs import trusting_jobs
 
 AGENT = """\
@@ -48,12 +49,6 @@ LIST = "- [ ] one\n- [ ] two (after 1)\n- [ ] three\n"
 LOOK_S = 0.1
 READS = {"git cat-file", "git diff-tree", "git ls-remote", "git pack-objects"}
 CI = "! test -e red"
-AUTHOR = {
-    "GIT_AUTHOR_NAME": "a",
-    "GIT_AUTHOR_EMAIL": "a@example.invalid",
-    "GIT_COMMITTER_NAME": "a",
-    "GIT_COMMITTER_EMAIL": "a@example.invalid",
-}
 
 
 class Died(BaseException):

@@ -6,13 +6,10 @@ Forge, git, runners and CI are the real ones.
 import asyncio
 import contextlib
 import json
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import httpx
 
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving import bot_service
@@ -30,13 +27,14 @@ from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.model.state import State
 from tests.forge.mutations import mutate
 from tests.whole.crash import set_up
-from tests.world.adopted import asked_for
+from tests.world.adopted import asked_for, calling
 from tests.world.app_key import pair
-from tests.world.forge import DEADLINE_S, Json, Town, until
+from tests.world.forge import Json, Town, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.shapes import node_id
 from tests.world.patience import patient
+from tests.world.program import ran
 from tests.world.protection_profiles import ProtectionProfile
 from tests.world.trusting_jobs import trusting_jobs
 
@@ -116,29 +114,19 @@ class Protected:
 
     async def person(self, method: str, path: str, body: Json) -> int:
         """Ask the forge as the repository's owner; return the status."""
-        repository = f"{self.url}/api/v3/repos/{self.known.repository}"
-        headers = {"Authorization": f"Bearer {self.known.person_token}"}
-        async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
-            answer = await client.request(
-                method, f"{repository}/{path}", json=body, headers=headers
-            )
-        return answer.status_code
+        async with calling(self.url, self.known) as client:
+            return (await client.request(method, path, json=body)).status_code
 
-    async def mutate(self, name: str, given: dict[str, str]) -> None:
-        """Do by GraphQL, as the repository's owner, what REST has no way to do."""
+    async def dequeue(self) -> None:
+        """Take the pull request out of the queue, which REST has no way to do."""
         tokens = {"alice": self.known.person_token}
-        async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
+        given = {"id": node_id("PullRequest", self.pull().id)}
+        async with calling(self.url, self.known) as client:
             here = Town(self.forge, self.url, tokens, client, self.forge.folder)
-            await mutate(here, name, given)
-
-    def node(self) -> str:
-        return node_id("PullRequest", self.pull().id)
+            await mutate(here, "dequeuePullRequest", given)
 
     async def shows(self, look: Callable[[], bool]) -> None:
-        async def seen() -> bool:
-            return look()
-
-        await until(seen, deadline_s=STORY_S)
+        await until(look, deadline_s=STORY_S)
 
 
 AtStart = Callable[[Protected, Service], None]
@@ -176,7 +164,8 @@ async def protected(
                 "folder": str(folder / "hosted"),
             }
             bot_json.write_text(json.dumps(served))
-            doctor = await typed("doctor", "--github", str(bot_json))
+            line = (sys.executable, "-m", "brat", "doctor", "--github", bot_json)
+            doctor = await asyncio.to_thread(ran, line, check=True)
             await asked_for(here.url, known, "Do it", "- [ ] one\n")
             async with (
                 bot_service.opened(settings, lambda _: None) as loop,
@@ -185,17 +174,8 @@ async def protected(
                 await local_mode.point_hook(here.url, known, port)
                 working = asyncio.create_task(bot_service.forever(loop))
                 try:
-                    yield here, doctor
+                    yield here, doctor.stderr
                 finally:
                     working.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
                         await working
-
-
-async def typed(*words: str) -> str:
-    line = [sys.executable, "-m", "brat", *words]
-    said = await asyncio.to_thread(
-        subprocess.run, line, capture_output=True, text=True, check=False
-    )
-    assert said.returncode == 0, said.stderr
-    return said.stderr

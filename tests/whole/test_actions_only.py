@@ -18,12 +18,12 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from convoy.model.state import Convoy
 from tests.world.act.extension import PROGRAM
-from tests.world.adopted import asked_for, registered
+from tests.world.adopted import asked_for, calling, registered
 from tests.world.forge import Json, until
 from tests.world.forge_rules import checks, put_ruleset
 from tests.world.layers import sampled
 from tests.world.patience import patient
-from tests.world.seen import Seen, look
+from tests.world.seen import look
 from tests.world.terminal import Terminal, left_running
 from tests.world.waiting import ended
 from tests.world.words import FILES, engine, project
@@ -82,16 +82,6 @@ def served(folder: Path, **secrets: str) -> AbstractContextManager[tuple[str, Pr
     )
 
 
-def calling(url: str, known: Registration, below: str = "") -> httpx.AsyncClient:
-    """Return a client that asks for the repository as its owner."""
-    return httpx.AsyncClient(
-        base_url=f"{url}/api/v3/repos/{known.repository}/{below}",
-        headers={"Authorization": f"Bearer {known.person_token}"},
-        trust_env=False,
-        timeout=DEADLINE_S,
-    )
-
-
 async def worked_off(
     folder: Path, known: Registration, tasks: tuple[str, ...], *, signed: bool
 ) -> tuple[Convoy, list[str]]:
@@ -103,7 +93,7 @@ async def worked_off(
     key = (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).read_text()
     with served(folder, **({"BRAT_LOG_KEY": key} if signed else {})) as (url, _):
         await asked_for(url, known, TITLE, "\n".join(tasks))
-        async with calling(url, known, "actions") as client:
+        async with calling(url, known, "/actions") as client:
             for _ in range(2 * (len(tasks) - 1)):  # beside the one of the label
                 again = await client.post(
                     "workflows/brat.yml/dispatches", json={"ref": "main"}
@@ -156,7 +146,12 @@ def test_an_issue_is_merged_by_one_file_alone(
     landed = {task.landed for task in convoy.tasks}
     assert len(landed) <= runs.count(job) <= len(landed) + 2  # built again, convoy's
     assert left_running(tmp_path) == []
-    nothing_twice(look(folder), len(tasks))
+    seen = look(folder)  # loops which ran at once did not do the same thing
+    assert [pull["merged"] for pull in seen.pulls] == [True] * (len(tasks) + 1)
+    (comment,) = seen.comments[str(seen.issue["number"])]
+    assert comment["user"]["login"] == "github-actions[bot]"
+    assert seen.issue["state"] == "closed"
+    assert not seen.faults
     assert not TRACE.exists()
 
 
@@ -174,7 +169,7 @@ async def set_up(folder: Path, terminal: Terminal, known: Registration) -> Convo
             assert [one["name"] for one in secrets["secrets"]] == ["BRAT_LOG_KEY"]
             reader = Reader(registrations.bare_path(folder, known))
             convoy = await ended(reader, DEADLINE_S)
-        async with calling(url, known, "actions") as client:
+        async with calling(url, known, "/actions") as client:
             await titles(client)
         return convoy
 
@@ -207,12 +202,3 @@ def test_one_command_and_one_merge_lead_to_a_landed_convoy(tmp_path: Path) -> No
     assert comment["user"]["login"] == "github-actions[bot]"
     assert not seen.faults
     assert left_running(tmp_path) == []
-
-
-def nothing_twice(seen: Seen, tasks: int) -> None:
-    """Hold that loops which ran at once did not do the same thing."""
-    assert [pull["merged"] for pull in seen.pulls] == [True] * (tasks + 1)
-    (comment,) = seen.comments[str(seen.issue["number"])]
-    assert comment["user"]["login"] == "github-actions[bot]"
-    assert seen.issue["state"] == "closed"
-    assert not seen.faults

@@ -17,8 +17,8 @@ import pytest
 from brat.commands import run_loop as daemons
 from brat.local import other_processes
 from brat.repository import registration as registrations
-from tests.world import staying
 from tests.world.patience import patient
+from tests.world.staying import until
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import cloned, engine, project, status
 
@@ -54,14 +54,6 @@ def daemon(terminal: Terminal) -> Iterator[psutil.Process]:
     terminal.type("brat daemon stop")
 
 
-def has_ended(process: psutil.Process) -> bool:
-    """Whether it does nothing any more.
-
-    In a container whose first process collects no children its number stays taken.
-    """
-    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-
-
 def folder(terminal: Terminal) -> Path:
     return terminal.cwd / ".git/brat"
 
@@ -85,12 +77,12 @@ def test_it_runs_until_it_is_stopped(
     assert "already running in the background" in beside.err
     assert page.status_code == 200
     assert stopped.status == 0
-    assert has_ended(daemon)
+    # Where the first process of a container collects no children, its number stays.
+    assert not daemon.is_running() or daemon.status() == psutil.STATUS_ZOMBIE
     assert (after.status, after.lines[0]) == (1, "not running")
     assert terminal.type("brat daemon stop").status == 1
-    assert "stopped; unfinished" in daemons.daemon_log(folder(terminal)).read_text(
-        encoding="utf-8"
-    )
+    log = daemons.daemon_log(folder(terminal))
+    assert "stopped; unfinished" in log.read_text("utf-8")
 
 
 def test_it_is_stopped_where_nobody_reaps_it(terminal: Terminal) -> None:
@@ -141,16 +133,13 @@ def test_another_process_with_its_number_is_left_alone(terminal: Terminal) -> No
 
 def test_why_it_did_not_start_is_said(terminal: Terminal) -> None:
     config = terminal.cwd / ".brat/config.toml"
-    before = config.read_text(encoding="utf-8")
-    config.write_text("[refinery]\nstrategy = 'magic'\n", encoding="utf-8")
+    before = config.read_text()
+    config.write_text("[refinery]\nstrategy = 'magic'\n")
     said = terminal.type("brat daemon start")
-    waits = status(terminal)["interventions"]
-    config.write_text(before, encoding="utf-8")
+    config.write_text(before)
 
     assert said.status == 1
-    assert "strategy" in said.err
-    kinds = {each["kind"]: each["why"] for each in waits}
-    assert ".brat/config.toml: refinery.strategy" in kinds["config_error"]
+    assert ".brat/config.toml: refinery.strategy" in said.err
 
 
 def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
@@ -167,22 +156,13 @@ def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
     pause = f"brat convoy pause {name}"
     without = clone.type(f"env GH_TOKEN={known.person_token} {pause}")
     said = clone.type(f"env GH_ENTERPRISE_TOKEN={known.person_token} {pause}")
-    until(terminal, f"brat convoy show {name}", f"{name}: paused")
+    until(lambda: f"{name}: paused" in terminal.done(f"brat convoy show {name}"))
     terminal.done(f"brat session stop 1 --convoy {name}")
-    until(terminal, "brat session list --json", '"sessions": []')
+    until(lambda: '"sessions": []' in terminal.done("brat session list --json"))
 
     assert without.status == 1  # that token is for github.com alone
     assert "set GH_ENTERPRISE_TOKEN or GITHUB_ENTERPRISE_TOKEN" in without.err
     assert f"or post it yourself on issue #{issue}" in without.err
-    assert said.lines == [
-        (
-            f"commented on pat-person/project#{issue}: /brat pause; the bot will "
-            "answer there"
-        )
-    ]
+    commented = f"commented on pat-person/project#{issue}: /brat pause"
+    assert said.lines == [f"{commented}; the bot will answer there"]
     assert daemon.is_running()
-
-
-def until(terminal: Terminal, line: str, wanted: str) -> None:
-    """Ask until the answer holds what is wanted: the daemon needs a moment."""
-    staying.until(lambda: wanted in terminal.type(line).out)

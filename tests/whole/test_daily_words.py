@@ -1,15 +1,13 @@
 """The words of every day: run, diff, pull, and deciding without a name."""
 
-import shlex
+import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from brat.commands.command_line import command_line
 from brat.commands.start_convoy import text_of
 from grite.errors import BratError
-from tests.world.terminal import left_running
+from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
@@ -36,9 +34,8 @@ def test_a_list_is_run_looked_at_and_taken(tmp_path: Path) -> None:
     assert whole.count("diff --git ") == 5
     assert first.count("diff --git ") == 3
     assert "words/task_2.py" not in first
-    assert terminal.done("brat diff 2 --stat").endswith(
-        "2 files changed, 6 insertions(+)"
-    )
+    second = terminal.done("brat diff 2 --stat")
+    assert second.endswith("2 files changed, 6 insertions(+)")
     seen = terminal.done("env PAGER=cat script -qec 'brat diff 1' /dev/null")
     assert "\x1b]0;owned" not in seen
     assert "+x = 1  # " in seen
@@ -49,7 +46,8 @@ def test_a_list_is_run_looked_at_and_taken(tmp_path: Path) -> None:
     assert "$ git pull --ff-only " in terminal.type("brat pull").err
     assert (terminal.cwd / "words/task_2.py").exists()
     assert "main already has everything that landed" in terminal.type("brat pull").err
-    terminal.done("git apply --check --reverse -- " + _patch(tmp_path, whole))
+    (tmp_path / "whole.patch").write_text(f"{whole}\n")
+    terminal.done("git apply --check --reverse -- ../whole.patch")
     assert left_running(tmp_path) == []
 
 
@@ -59,16 +57,8 @@ def test_a_plan_that_is_not_what_was_asked_for_is_told(tmp_path: Path) -> None:
 
     lines = terminal.type("brat run 'Spell all words'").lines
 
-    at = lines.index("spell-all-words-1 is active")
-    assert lines[at + 1].startswith(
-        "  warning: the engine default did not make a plan: "
-    )
-
-
-def _patch(folder: Path, text: str) -> str:
-    file = folder / "whole.patch"
-    file.write_text(text + "\n")
-    return str(file)
+    warning = "  warning: the engine default did not make a plan: "
+    assert lines[lines.index("spell-all-words-1 is active") + 1].startswith(warning)
 
 
 def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
@@ -80,21 +70,12 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
 
     two = terminal.type("brat approve")
     assert two.status == 1
-    assert "choose one: brat approve spell-words-1; brat approve count-words-2" in (
-        two.err
-    )
+    both = "choose one: brat approve spell-words-1; brat approve count-words-2"
+    assert both in two.err
     terminal.done("brat cancel count-words-2")
     terminal.done("brat approve")
     none = terminal.type("brat approve")
     assert "there is nothing to approve; see: brat" in none.err
-
-
-def test_a_text_given_again_is_one_more_task(tmp_path: Path) -> None:
-    (tmp_path / "plan").write_text("Two\nneeds more words\n")
-
-    assert text_of("- [ ] One", f"@{tmp_path / 'plan'}", "Three") == (
-        "- [ ] One\n- [ ] Two\n  needs more words\n- [ ] Three"
-    )
 
 
 def test_help_and_version_are_words_too(tmp_path: Path) -> None:
@@ -105,39 +86,97 @@ def test_help_and_version_are_words_too(tmp_path: Path) -> None:
     assert terminal.done("brat version") == terminal.done("brat --version")
 
 
-def test_a_file_that_is_named_is_read_and_no_other_text_is_taken_for_one() -> None:
-    for text in (
-        *("@types/node is old", f"@ann {'please ' * 99}", f"@ann,{'please,' * 99}"),
-    ):
-        assert text_of(text) == text
+def test_a_file_that_is_named_is_read_and_no_other_text_is_taken_for_one(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "plan").write_text("Two\nneeds more words\n")
+    assert text_of("- [ ] One", f"@{tmp_path / 'plan'}", "Three") == (
+        "- [ ] One\n- [ ] Two\n  needs more words\n- [ ] Three"
+    )
+    for again in ("@types/node is old", "@ann" + " please" * 99, "@ann" + ",do" * 99):
+        assert text_of(again) == again
     with pytest.raises(BratError, match="none cannot be read: No such file"):
         text_of("@none")
     with pytest.raises(BratError, match=f"{__file__} is a file: write @{__file__} for"):
         text_of(__file__)
 
 
-def read_here(line: str) -> tuple[int, str]:
-    """Let this process read what is typed; return its exit status and what it says."""
-    words = shlex.split(line)
-    done = CliRunner().invoke(command_line(words[0]), words)
-    return done.exit_code, f"{done.output}{done.exception}"
+# --- a command speaks of its own convoy, in a line of others --------------------------
 
 
-def test_what_cannot_be_run_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+HASTY = """
+test -f ready || { echo "there is nothing to begin with"; exit 3; }
+echo hi > said.txt
+"""
+ONE_TRY = '[witness]\nattempts = 1\n[ci]\ncommand = "true"\n'
+START = "brat mayor start --headless --timeout 30m --task"
+
+
+def shows_how_sessions_ended(terminal: Terminal) -> None:
+    tell = terminal.done
+    landed = tell("brat session show a-greeting-2/1/1")
+    assert "outcome        landed at " in landed
+    assert "judged by      " in landed
+    refused = tell("brat session show say-ho-1/1/1").splitlines()
+    [at] = [n for n, line in enumerate(refused) if line.startswith("output ")]
+    assert refused[at] == "output         last lines:"
+    assert any("there is nothing to begin with" in line for line in refused[at:])
+    told = json.loads(tell("brat session show say-ho-1/1/1 --json"))["session"]
+    assert (told["how"], told["attempt"], told["convoy"]) == ("refused", 1, "say-ho-1")
+    assert "there is nothing to begin with" in told["output"]
+    none = terminal.type("brat session show say-ho-1/1/2")
+    assert (none.status, "did you mean say-ho-1/1/1?" in none.err) == (1, True)
+
+
+@pytest.mark.layer("deep")
+def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine(HASTY, ONE_TRY))
+    first = terminal.type(f"{START} 'Say ho'")
+    assert first.status == 1
+    assert "say-ho-1: task 1 is blocked: " in first.err
+    terminal.commit("Be ready", {"ready": ""})
+
+    second = terminal.type(f"{START} 'Say hi' --title 'A greeting'")
+
+    assert second.status == 0, second.err
+    assert "a-greeting-" in second.err
+    assert "task 1 is blocked: " not in second.err
+    [line] = [line for line in second.lines if "say-ho-1 also needs you" in line]
+    assert line == "say-ho-1 also needs you (blocked: task 1): brat status shows why"
+
+    tell = terminal.done
+    assert "attempt 1 by shell began at " in tell("brat why 1 --convoy say-ho-1")
+    assert ": it landed at " in tell("brat why 1 --convoy a-greeting-2")
+    assert "it is complete, 1 of 1 tasks merged" in tell("brat why a-greeting-2")
+    listed = tell("brat session list --all")
+    assert "a-greeting-2/1/1" in listed
+    assert "say-ho-1/1/1" in listed
+    assert "no sessions" in terminal.type("brat session list").err
+    shows_how_sessions_ended(terminal)
+    alone = terminal.type("brat session list --convoy say-ho-1")
+    assert alone.status == 2
+
+
+def test_a_decision_is_confirmed_and_what_waited_before_is_one_line(
+    tmp_path: Path,
 ) -> None:
-    terminal = project(tmp_path, engine("my-agent"))
-    empty = terminal.type("brat run '- [ ] '")
-    assert (empty.status, "the task list is empty" in empty.err) == (1, True), empty.err
-    monkeypatch.chdir(terminal.cwd)
-    for typed, told in (
-        ("run ''", "brat: the task is empty"),
-        ("run - --timeout soon", "empty"),
-        ("log adopt 1234567", "1234567 is not a full commit ID"),
-        ("lock acquire banana", "banana is not a resource"),
-        ("lock acquire repo:bot", "repo:bot"),
-        ("workflow run spec --task x -v file", '"file" is not an input'),
-    ):
-        status, said = read_here(typed)
+    terminal = project(tmp_path, engine(HASTY, ONE_TRY))
+    three = "- [ ] Say one\n- [ ] Say two\n- [ ] Say three\n"
 
-        assert (status, told in said) == (2, True), (typed, said)
+    first = terminal.type(f"{START} '{three}'")
+    retried = terminal.type("brat retry 2")
+
+    assert first.err.count(" is blocked: The ") == 1, "for the same reason"
+    assert "  the same for tasks 2, 3; to retry all that is blocked: brat " in first.err
+    assert "\n    the same for task 3; to " in terminal.type("brat status").out
+    assert retried.lines == [
+        "carried out: retry task 2 of say-one-1",
+        "say-one-1 still needs you (blocked: tasks 1, 3): brat status shows why",
+        "next: brat up",
+    ]
+    assert "(attempt 2)" in terminal.type("brat witness run").err
+    why = terminal.done("brat why 2").splitlines()
+    assert why[-3:-1] == [
+        "to try it again: brat retry 2",
+        "to continue without it: brat drop 2",
+    ]

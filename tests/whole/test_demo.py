@@ -1,18 +1,27 @@
 """`brat demo --json`: what it says, and what the forge and git show afterwards."""
 
+import json
 import os
+import re
 import subprocess
 import sys
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from brat.demo import write_sample
+from brat.local.start_checks import MODEL_URL
 from grite.wal import Log
-from tests.whole.demo import TASKS, Story
+from tests.engines.install import PROGRAMS
+from tests.whole.demo import CHAOS_SEED, TASKS, Story
+from tests.world import scripted_work
+from tests.world.given_secrets import given
 from tests.world.patience import patient
 from tests.world.second_reader import git
-from tests.world.terminal import Terminal
+from tests.world.terminal import Terminal, left_running
+from tests.world.vendor.scripted import scripted
 
 # The first test that asks waits for the run.
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
@@ -51,6 +60,7 @@ def test_all_tasks_merged_each_on_its_own_branch(demo: Story) -> None:
 
     assert [task["number"] for task in demo.tasks] == [*TASKS]
     assert {task["state"] for task in demo.tasks} == {"merged"}
+    assert demo.watched == ["merged"] * len(TASKS), "as the dashboard showed it"
     for task in demo.tasks:
         branch = f"convoy/{convoy}/task-{task['number']}"
         assert task["branch"] == branch
@@ -102,12 +112,11 @@ def test_the_tests_failed_before_and_pass_now(demo: Story, tmp_path: Path) -> No
     assert pytest_of(demo, "main", after) == 0
 
 
-def test_landed_commits_are_ancestors_of_the_default_branch(demo: Story) -> None:
+def test_each_landed_commit_is_on_the_default_branch_and_ci_judged_it(
+    demo: Story,
+) -> None:
     assert len(set(demo.landed)) == len(TASKS)
     assert set(demo.landed) <= demo.seen.ancestors()
-
-
-def test_each_landed_commit_is_one_that_ci_judged(demo: Story) -> None:
     tip = demo.seen.git("rev-parse", "main")
     for commit in {*demo.landed, tip}:
         (check,) = demo.seen.checks[commit]
@@ -152,7 +161,8 @@ def test_the_issue_is_closed_with_the_label_of_its_end(demo: Story) -> None:
     assert sum(event["event"] == "closed" for event in demo.seen.issue_events) == 1
 
 
-def test_no_branch_of_the_queue_and_no_lease_is_left(demo: Story) -> None:
+def test_no_branch_of_the_queue_no_lease_and_no_process_is_left(demo: Story) -> None:
+    assert demo.left_running == []
     assert demo.seen.refs("refs/heads/brat/") == []
     assert demo.seen.refs("refs/grite/locks/") == []
     taken = [fact["nonce"] for fact in demo.facts("lease.taken")]
@@ -179,18 +189,10 @@ def test_tasks_that_can_run_side_by_side_do(demo: Story) -> None:
         assert order.index(("task.merged", first)) < order.index(("task.started", then))
 
 
-def test_it_is_watched_to_its_end(demo: Story) -> None:
-    assert demo.watched == ["merged"] * len(TASKS)
-
-
 def test_everything_asked_and_answered_is_as_github_describes_it(demo: Story) -> None:
     assert len(demo.calls) > 50
     assert demo.contract_faults == []
     assert demo.seen.faults == []
-
-
-def test_no_process_is_left_running(demo: Story) -> None:
-    assert demo.left_running == []
 
 
 # --- the log --------------------------------------------------------------------------
@@ -223,17 +225,11 @@ def test_two_readers_agree_on_every_event(demo: Story) -> None:
     assert ours == theirs
 
 
-def test_every_kind_of_event_that_the_story_has_is_in_it(demo: Story) -> None:
-    found = {row.fact["type"] for row in demo.rows if row.fact}
-
-    assert found >= RECORD
-
-
-def test_every_event_has_a_time_and_an_actor(demo: Story) -> None:
+def test_every_kind_of_event_is_in_it_with_its_time_and_its_actor(demo: Story) -> None:
+    assert {row.fact["type"] for row in demo.rows if row.fact} >= RECORD
     requested = "convoy.requested"
     (asked,) = [r for r in demo.rows if r.fact and r.fact["type"] == requested]
     hour_ms = 3_600_000
-
     for row in demo.rows:
         assert len(bytes.fromhex(row.actor)) == 16
         assert abs(row.at_ms - asked.at_ms) < hour_ms
@@ -250,17 +246,15 @@ def test_sessions_speak_in_their_own_name_and_only_of_their_task(demo: Story) ->
     for row in claims:
         assert row.fact
         assert (row.fact["task"], row.fact["attempt"]) == names[row.actor]
+    # One bot speaks all else, with times that never go back.
+    others = [row for row in demo.rows if row.actor not in names]
+    assert len({row.actor for row in others}) == 1
+    assert all(before.at_ms < after.at_ms for before, after in pairwise(others))
 
 
-def test_one_bot_speaks_all_else_with_times_that_never_go_back(demo: Story) -> None:
-    sessions = {started["session"] for started in demo.facts("task.started")}
-    rows = [row for row in demo.rows if row.actor not in sessions]
-
-    assert len({row.actor for row in rows}) == 1
-    assert all(before.at_ms < after.at_ms for before, after in pairwise(rows))
-
-
-def test_the_exit_of_each_session_is_told(demo: Story) -> None:
+def test_the_exit_of_each_session_is_told_and_what_files_it_modified(
+    demo: Story,
+) -> None:
     exits = demo.facts("session.exited")
     lost = demo.facts("session.lost")
 
@@ -269,8 +263,6 @@ def test_the_exit_of_each_session_is_told(demo: Story) -> None:
         assert (told["exit_code"], told["signal"]) == (0, None)
         assert told["verdict"] == "success"
 
-
-def test_files_modified_are_those_of_the_work(demo: Story) -> None:
     named = {
         (fact["task"], fact["attempt"]): fact["paths"]
         for fact in demo.facts("files.modified")
@@ -281,3 +273,94 @@ def test_files_modified_are_those_of_the_work(demo: Story) -> None:
         assert touched == work["files"] or work["attempt"] > 1  # it made work fit
         assert {*touched} <= {*work["files"]}
     assert named[1, 1] == ["auth/tokens.py", "known_bugs/1-token-lifetime"]
+
+
+# --- however often its bot is killed, the end is the same -----------------------------
+
+
+BOTS_LEASE = f"refs/grite/locks/{sha256(b'repo:bot').hexdigest()[:16]}"
+
+
+def test_the_bot_was_killed_and_the_seed_is_said(chaos: Story, tmp_path: Path) -> None:
+    alone = Terminal(tmp_path, tmp_path).type("brat demo --seed 7")
+    assert (alone.status, alone.lines) == (1, ["brat: --seed requires --chaos"])
+    (killed,) = re.findall(r"the bot was killed (\d+) times?", chaos.said.err)
+
+    assert int(killed) >= 2
+    assert f"chaos: --seed {CHAOS_SEED}" in chaos.said.lines
+
+
+def test_the_end_is_the_same(demo: Story, chaos: Story) -> None:
+    same, tree = ("number", "title", "state", "branch"), "main^{tree}"
+
+    def counted(story: Story) -> tuple[int, int]:
+        comments = sum(len(said) for said in story.seen.comments.values())
+        return len(story.seen.pulls), comments
+
+    assert chaos.told["convoy"] == demo.told["convoy"]
+    assert [{key: task[key] for key in same} for task in chaos.tasks] == [
+        {key: task[key] for key in same} for task in demo.tasks
+    ]
+    assert sum(task["attempts"] for task in chaos.tasks) == 10
+    assert chaos.seen.git("rev-parse", tree) == demo.seen.git("rev-parse", tree)
+    assert counted(chaos) == counted(demo) == (8, 1)
+
+
+def test_nothing_was_done_twice(chaos: Story) -> None:
+    started = [(fact["task"], fact["attempt"]) for fact in chaos.facts("task.started")]
+    merged = [fact["task"] for fact in chaos.facts("task.merged")]
+    intended = [fact["key"] for fact in chaos.facts("action.intended")]
+    done = [fact["key"] for fact in chaos.facts("action.done")]
+
+    assert len(set(started)) == len(started)
+    assert len(set(merged)) == len(merged)
+    assert len(set(done)) == len(done)
+    assert sorted(done) == sorted(intended)
+    dispatched = [path for _, path in chaos.calls if path.endswith("/dispatches")]
+    assert len(dispatched) == len(started)
+    sessions = {fact["session"] for fact in chaos.facts("task.started")}
+    assert len({row.actor for row in chaos.rows} - sessions) == 1, "one bot wrote it"
+    assert len(chaos.facts("bot.started")) == 1
+
+
+def test_nothing_is_left_behind(chaos: Story) -> None:
+    assert chaos.left_running == []
+    assert chaos.seen.refs("refs/heads/brat/") == []
+    # a bot that was killed with nothing left to do leaves its lease
+    assert set(chaos.seen.refs("refs/grite/locks/")) <= {BOTS_LEASE}
+    assert chaos.contract_faults == []
+
+
+# --- a real CLI does the tasks, with a model that needs no key ------------------------
+
+
+DEMO = "brat demo --engine codex --model gpt-5"
+
+
+@pytest.mark.needs("codex")
+@pytest.mark.timeout(300)
+@pytest.mark.layer("deep")
+def test_all_tasks_merge_by_a_real_cli(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
+    where = tmp_path / "demo"
+    ci_command = write_sample(tmp_path / "sample").ci_command
+    monkeypatch.setenv("PATH", path)
+    key = given("made-up-key-0123456789")
+    with scripted(tmp_path, scripted_work.script(ci_command)) as vendor:
+        env = f"env OPENAI_API_KEY={key} {MODEL_URL}={vendor.url}"
+        said = Terminal(tmp_path, tmp_path).type(
+            f"{env} {DEMO} --json --dir {where}", deadline_s=patient(240)
+        )
+
+    assert said.status == 0, said.err
+    assert said.lines[0] == "engine: codex with the model gpt-5, billed to your key"
+    assert said.lines[-1] == "tests on main: pass"
+    told = json.loads(said.out)
+    attempts = {task["number"]: task["attempts"] for task in told["tasks"]}
+    assert {task["state"] for task in told["tasks"]} == {"merged"}
+    assert attempts[4] == 2
+    assert sum(attempts.values()) <= len(TASKS) + 2
+    assert {call["path"] for call in vendor.calls} == {"/v1/responses"}
+    assert left_running(where) == []

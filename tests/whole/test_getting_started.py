@@ -2,16 +2,15 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec import Struct
 
-from tests.world.readme import LOCAL, README
+from tests.world.readme import LOCAL, README, blocks, typed_lines
 from tests.world.seen import Seen, look
-from tests.world.terminal import Said, Terminal, contents, left_running
+from tests.world.terminal import Said, contents, left_running
 from tests.world.waiting import Once
-from tests.world.words import PULL, project, status
+from tests.world.words import PULL, project
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
@@ -20,101 +19,62 @@ LIST = "Add two modules\n\n- [ ] Spell words\n- [ ] Spell them backwards (after 
 MOST_STEPS = 12
 
 
-class Way(Struct, frozen=True, kw_only=True):
+class Way(Struct, frozen=True):
+    """What a person saw who followed the page and looked at the checkout each time."""
+
     typed: list[tuple[str, Said]]
     touched: list[str]
     """Files outside of brat's own folder that its commands changed."""
     pulled: list[Said]
-    tests: Said
-    files: dict[str, str]
-    """What the checkout holds at the end: path and content."""
-    status: dict[str, Any]
     own_commits: list[str]
     """What the person committed meanwhile."""
     head: list[str]
     """The commits of the checkout at the end."""
+    files: dict[str, str]
+    """What it holds then: path and content."""
+    tests: Said
     left_running: list[str]
     seen: Seen
 
-    def said(self, line: str) -> list[str]:
-        found = [said for typed, said in self.typed if typed.startswith(line)]
-        return [told for said in found for told in said.lines]
 
-
-class Walk:
-    """A person who follows the README, and looks at the checkout after each line."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        self.terminal = terminal
-        self.typed: list[tuple[str, Said]] = []
-        self.touched: set[str] = set()
-        self.pulled: list[Said] = []
-
-    def type(self, line: str) -> Said:
-        before = contents(self.terminal.cwd, but=STATE)
-        said = self.terminal.type(line)
-        after = contents(self.terminal.cwd, but=STATE)
-        self.typed.append((line, said))
-        self.touched |= {name for name, _ in before.items() ^ after.items()}
-        return said
-
-    def follow(self, said: Said) -> None:
-        """Type each command that the one before names, to the end; then pull."""
-        for _ in range(MOST_STEPS):
-            pull = said.after(PULL)
-            if pull:
-                self.pulled.append(self.terminal.type(pull[0]))
-            following = said.after("next: ")
-            if not following:
-                return
-            said = self.type(following[0])
-        raise AssertionError(f"no end after {[line for line, _ in self.typed]}")
-
-
-def blocks(page: Path, head: str, kind: str) -> list[str]:
-    _, _, part = page.read_text().partition(f"# {head}")
-    return re.findall(rf"```{kind}\n(.*?)```", part, re.DOTALL)
-
-
-def typed_lines(page: Path, head: str) -> list[str]:
-    said = "".join(blocks(page, head, "console"))
-    return re.findall(r"^\$ (brat .*)$", said, re.MULTILINE)
-
-
-CONFIG = blocks(README, "On your own repository", "toml")[0]
+(CONFIG,) = blocks(README, "toml", section="On your own repository")
 
 
 def walk(folder: Path) -> Way:
     """Type the page's lines role by role, with a list for the page's own task."""
     terminal = project(folder, CONFIG)
     (terminal.cwd / "pyproject.toml").touch()  # git's index is out of date about it
-    walked = Walk(terminal)
-    own = []
+    typed: list[tuple[str, Said]] = []
+    touched: set[str] = set()
+    pulled: list[Said] = []
+    own: list[str] = []
+
+    def typing(line: str) -> Said:
+        before = contents(terminal.cwd, but=STATE)
+        said = terminal.type(line)
+        typed.append((line, said))
+        after = contents(terminal.cwd, but=STATE)
+        touched.update(name for name, _ in before.items() ^ after.items())
+        return said
+
     for line in typed_lines(LOCAL, "Role by role"):
-        said = walked.type(re.sub(r'(?<=--task ").*(?=")', LIST, line))
-        if line.startswith("brat mayor start"):
-            own.append(terminal.commit("Take notes", {"NOTES.md": "Meanwhile.\n"}))
-        if line.startswith("brat witness run"):
-            more = {"NOTES.md": "Meanwhile.\nMore.\n"}
-            own.append(terminal.commit("Take more notes", more))
-        if line.startswith("brat refinery run"):
-            walked.follow(said)
+        said = typing(re.sub(r'(?<=--task ").*(?=")', LIST, line))
+        if line.startswith(("brat mayor start", "brat witness run")):
+            notes = {"NOTES.md": "Meanwhile.\n" + "More.\n" * len(own)}
+            own.append(terminal.commit("Take notes", notes))
+        while line.startswith("brat refinery run"):  # each command names the next
+            if pull := said.after(PULL):
+                pulled.append(terminal.type(pull[0]))
+            if not (following := said.after("next: ")):
+                break
+            assert len(typed) < MOST_STEPS, [line for line, _ in typed]
+            said = typing(following[0])
     tests = terminal.type("python -m pytest -q")
-    return Way(
-        typed=walked.typed,
-        touched=sorted(walked.touched),
-        pulled=walked.pulled,
-        tests=tests,
-        files={
-            name: (terminal.cwd / name).read_text()
-            for name in terminal.done("git ls-files").splitlines()
-        },
-        status=status(terminal),
-        own_commits=own,
-        head=terminal.done("git rev-list HEAD").split(),
-        left_running=left_running(folder),
-        seen=look(terminal.cwd / STATE),
-    )
+    names = terminal.done("git ls-files").splitlines()
+    files = {name: (terminal.cwd / name).read_text() for name in names}
+    head, seen = terminal.done("git rev-list HEAD").split(), look(terminal.cwd / STATE)
+    left = left_running(folder)
+    return Way(typed, sorted(touched), pulled, own, head, files, tests, left, seen)
 
 
 @pytest.fixture(scope="module")
@@ -125,21 +85,18 @@ def way(once: Once) -> Way:
 def test_the_readmes_lines_bring_the_work(tmp_path: Path) -> None:
     terminal = project(tmp_path, CONFIG)
 
-    said = [
-        (line, terminal.type(line))
-        for line in typed_lines(README, "On your own repository")
-    ]
+    shown = typed_lines(README, "On your own repository")
+    said = [(line, terminal.type(line)) for line in shown if line[:5] == "brat "]
 
     assert [(line, one.err) for line, one in said if one.status] == []
     assert (terminal.cwd / "words/task_1.py").exists()
     assert left_running(tmp_path) == []
 
 
-def test_every_line_succeeds(way: Way) -> None:
+def test_each_command_succeeds_and_names_the_next_until_nothing_is_owed(
+    way: Way,
+) -> None:
     assert [(line, said.err) for line, said in way.typed if said.status != 0] == []
-
-
-def test_each_command_names_the_next_until_nothing_is_owed(way: Way) -> None:
     _, (_, started), *then = way.typed
     *working, (_, deacon), _ = then
 
@@ -153,17 +110,18 @@ def test_each_command_names_the_next_until_nothing_is_owed(way: Way) -> None:
 
 
 def test_init_says_what_it_found(way: Way) -> None:
-    said = way.said("brat init")
+    (line, one), *_ = way.typed
+    said = one.lines
 
+    assert line == "brat init"
     assert said[0].endswith("as pat-person/project, branch main")
     assert "CI: python -m pytest -q (pyproject.toml configures pytest)" in said
 
 
-def test_the_checkout_is_not_touched_to_the_last_byte(way: Way) -> None:
+def test_the_checkout_is_not_touched_until_the_printed_line_brings_the_work(
+    way: Way,
+) -> None:
     assert way.touched == []
-
-
-def test_the_printed_line_brings_the_work(way: Way) -> None:
     assert [said.status for said in way.pulled] == [0]
     added = {name for name in way.files if "task_" in name}
     assert added == {
@@ -180,9 +138,6 @@ def test_what_the_person_committed_meanwhile_is_in_it(way: Way) -> None:
     assert set(way.own_commits) <= set(way.head)
     assert way.files["NOTES.md"] == "Meanwhile.\nMore.\n"
     assert way.head[0] == way.seen.git("rev-parse", "main")
-
-
-def test_all_pull_requests_are_merged_and_nothing_is_left(way: Way) -> None:
     assert [pull["merged"] for pull in way.seen.pulls] == [True] * 3
     assert way.seen.refs("refs/heads/brat/") == []
     assert way.seen.refs("refs/grite/locks/") == []

@@ -38,6 +38,12 @@ def test_it_writes_this_versions_files_and_says_what_comes_next(
     assert said.lines[-1].startswith("next: git add .github/workflows && git commit")
     assert not (terminal.cwd / ".git/brat").exists()
 
+    assert terminal.type("brat doctor").status == 0
+    terminal.write({".github/workflows/nightly.yml": NIGHTLY})
+    looked = terminal.type("brat doctor").err
+    assert "note  the log has no signing key" in looked
+    assert "brat.yml is not triggered by the workflow nightly" in looked
+
 
 def test_a_bot_of_ones_own_needs_no_loop_in_the_repository(terminal: Terminal) -> None:
     said = terminal.type("brat init --hosted")
@@ -85,34 +91,21 @@ def test_jobs_take_the_commit_that_this_brat_was_installed_from(
     assert workflow_files.is_ours("brat.yml", text)
 
 
-def test_it_waits_for_the_repositorys_own_workflows(terminal: Terminal) -> None:
+def test_it_waits_for_the_repositorys_own_workflows_and_leaves_what_people_change(
+    terminal: Terminal,
+) -> None:
     """One whose name YAML would read otherwise is left out."""
-    for name, text in (("ci.yml", CI), ("nightly.yml", NIGHTLY)):
-        terminal.write({f".github/workflows/{name}": text})
-    terminal.write({".github/workflows/unnamed.yaml": "on: push\n"})
+    own = {"ci.yml": CI, "nightly.yml": NIGHTLY, "unnamed.yaml": "on: push\n"}
+    terminal.write({f".github/workflows/{name}": text for name, text in own.items()})
 
     terminal.done("brat init --actions")
 
     line = '    workflows: ["nightly", ".github/workflows/unnamed.yaml"] # the name of'
     assert line in written(terminal, "brat.yml")
 
-
-def test_what_a_person_changed_is_left_alone(terminal: Terminal) -> None:
     terminal.write({".github/workflows/brat.yml": "name: mine\n"})
-
-    said = terminal.type("brat init --actions")
-
-    assert said.status == 1
+    again = terminal.type("brat init --actions")
+    assert again.status == 1
     assert written(terminal, "brat.yml") == "name: mine\n"
-    assert "brat.yml differs from this version's file and is left unchanged" in said.err
-
-
-def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
-    terminal.done("brat init --actions")
-    assert terminal.type("brat doctor").status == 0
-
-    terminal.write({".github/workflows/nightly.yml": NIGHTLY})
-    said = terminal.type("brat doctor")
-
-    assert "note  the log has no signing key" in said.err
-    assert "brat.yml is not triggered by the workflow nightly" in said.err
+    differs = "brat.yml differs from this version's file and is left unchanged"
+    assert differs in again.err

@@ -17,10 +17,6 @@ def holds(terminal: Terminal, commit: str) -> str:
     return said.out if said.status == 0 else ""
 
 
-def merges(terminal: Terminal) -> str:
-    return terminal.done("git log --merges --author=Pat --format=%H HEAD")
-
-
 def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
     terminal.done("brat init")
@@ -48,7 +44,7 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
     assert up.lines.index(first) < up.lines.index(beside)
     assert (terminal.cwd / "NOTES.md").read_text() == "Meanwhile.\n"
     assert (terminal.cwd / "words/task_1.py").exists()
-    assert merges(terminal) == ""
+    assert terminal.done("git log --merges --author=Pat --format=%H HEAD") == ""
 
 
 @pytest.mark.layer("landing")
@@ -104,10 +100,8 @@ def test_what_a_person_takes_out_by_force_does_not_come_back(
     terminal.done("brat refinery run")
 
     terminal.done("brat pull")
-    assert sorted(terminal.done("git ls-files words").split()) == [
-        *("words/__init__.py", "words/count.py"),
-        *("words/task_1.py", "words/task_2.py"),
-    ]
+    names = [f"words/{name}.py" for name in ("__init__", "count", "task_1", "task_2")]
+    assert sorted(terminal.done("git ls-files words").split()) == names
     assert not [*terminal.cwd.glob("*.txt"), *terminal.cwd.glob("*.md")]
     said = terminal.done("git log --format=%s")
     assert not {"A password", "Another password", "Notes"} & {*said.splitlines()}

@@ -48,12 +48,8 @@ def ended(terminal: Terminal, command: str) -> dict[str, Any]:
     return convoy
 
 
-def titles(convoy: dict[str, Any]) -> list[str]:
-    return [task["title"] for task in convoy["tasks"]]
-
-
 @pytest.mark.layer("landing")
-def test_patterns_are_listed_shown_and_checked(tmp_path: Path) -> None:
+def test_patterns_are_listed_and_checked_before_anything_begins(tmp_path: Path) -> None:
     terminal = played(tmp_path)
     listed = json.loads(terminal.done("brat workflow list --json"))["patterns"]
     by_name = {each["name"]: each for each in listed}
@@ -72,10 +68,7 @@ def test_patterns_are_listed_shown_and_checked(tmp_path: Path) -> None:
     assert f'{file}: line 3: unknown key "titel"' in said.err
     assert "did you mean title?" in said.err
 
-
-@pytest.mark.layer("landing")
-def test_what_cannot_be_run_is_told_before_anything_begins(tmp_path: Path) -> None:
-    terminal = played(tmp_path)
+    terminal.done("git revert --no-edit HEAD")
     for line, told in (
         ("run sepc --task x", "did you mean spec?"),
         ("run spec --task x", "the pattern spec needs file=…"),
@@ -100,9 +93,10 @@ def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> 
     terminal.commit("Judge by tests", {"ci.sh": "! test -e check.sh || sh check.sh\n"})
     convoy = ended(terminal, 'brat workflow run tdd --task "Write it"')
 
-    assert titles(convoy) == ["Tests: Write it", "Write it"]
-    assert [task["attempts"] for task in convoy["tasks"]] == [2, 2]
-    assert [task["state"] for task in convoy["tasks"]] == ["merged", "merged"]
+    told = [
+        (each["title"], each["attempts"], each["state"]) for each in convoy["tasks"]
+    ]
+    assert told == [("Tests: Write it", 2, "merged"), ("Write it", 2, "merged")]
     assert (terminal.cwd / "check.sh").read_text() == "test -e code.txt\n"
     assert (terminal.cwd / "code.txt").exists()
     log = terminal.done("brat log show -n 500")
@@ -121,23 +115,14 @@ case $BRAT_TASK in
 esac
 echo 'BRAT: done'
 """
-RACE = 'brat workflow run best-of --task "Say it" -v '
-THREE = RACE + '"engines=default, default, default"'
+THREE = (
+    'brat workflow run best-of --task "Say it" -v "engines=default, default, default"'
+)
 
 
-def choice(winner: int, text: str = "It says the most.") -> str:
-    answer = json.dumps({"winner": winner, "text": text})
+def choice(winner: int) -> str:
+    answer = json.dumps({"winner": winner, "text": "It says the most."})
     return f"echo '{answer}' > answer.json"
-
-
-def attempts_of(terminal: Terminal, convoy: dict[str, Any]) -> dict[int, str]:
-    """Return the first line of what each rival's kept attempt says."""
-    found = {}
-    for number in (1, 2, 3):
-        ref = f"refs/grite/attempts/{convoy['name']}/{number}/1"
-        said = terminal.done(f"git -C {BARE} show {ref}:said.txt")
-        found[number] = said.split("\n")[0]
-    return found
 
 
 @pytest.mark.layer("landing")
@@ -153,21 +138,86 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     convoy = ended(terminal, THREE)
 
     tasks = convoy["tasks"]
-    assert [task["kind"] for task in tasks] == [*["rival"] * 3, "choice"]
-    assert [task["engine"] for task in tasks] == [*["default"] * 3, "other"]
-    assert [task["state"] for task in tasks] == [
-        *("merged", "dropped", "dropped", "merged")
+    assert [(task["kind"], task["engine"], task["state"]) for task in tasks] == [
+        ("rival", "default", "merged"),
+        *[("rival", "default", "dropped")] * 2,
+        ("choice", "other", "merged"),
     ]
     assert tasks[2]["why"] == "task 4 chose task 1"
     assert tasks[3]["attempts"] == 3
     assert (terminal.cwd / "said.txt").read_text() == "a\nb\nc\n"
     assert not (terminal.cwd / "bad").exists()
-    assert attempts_of(terminal, convoy) == {1: "a", 2: "b", 3: "c"}
-    assert [task["pull_request"] is not None for task in tasks] == [
-        *(True, False, False, False)
-    ]
+    for number, first in enumerate("abc", 1):
+        kept = f"refs/grite/attempts/{convoy['name']}/{number}/1:said.txt"
+        assert terminal.done(f"git -C {BARE} show {kept}").split()[0] == first
+    assert [task["pull_request"] is None for task in tasks] == [False, *[True] * 3]
     assert convoy["warnings"] == ["3 attempts use only 1 engine: default"]
     log = terminal.done("brat log show -n 500")
     commit = r" \([0-9a-f]+\)"
     assert re.search(rf"on task 1{commit}, which can now be chosen\.", log)
     assert re.search(rf"chose task 1{commit}: It says the most\.", log)
+
+
+# --- plans that an engine makes -------------------------------------------------------
+
+
+PLAN = [
+    {"title": "Say one", "instructions": "Do it.", "creates": ["one.txt"]},
+    {"title": "Say two", "instructions": "Do it.", "creates": ["two.txt"]},
+    {"title": "Both", "instructions": "Do it.", "paths": ["one.txt"], "after": [2]},
+]
+PLANNED = """\
+[mayor]
+engine = "planner"
+
+[engine.default]
+type = "shell"
+args = ["sh", "-c", "cat $BRAT_PROMPT > said-$BRAT_TASK.txt"]
+
+[engine.planner]
+type = "shell"
+args = ["sh", "-c", '''
+{planner}
+''']
+"""
+ASK = "brat mayor start --task 'Say one and two, then both.' --headless"
+
+
+def planned_by(folder: Path, planner: str) -> Terminal:
+    terminal = project(folder, PLANNED.replace("{planner}", planner))
+    terminal.install("my-planner", f"cat <<'END'\n{json.dumps({'tasks': PLAN})}\nEND\n")
+    return terminal
+
+
+@pytest.mark.layer("landing")
+def test_prose_becomes_tasks_that_wait_for_what_they_share(tmp_path: Path) -> None:
+    terminal = planned_by(
+        tmp_path, 'grep -q "then both" "$BRAT_PROMPT" && my-planner > plan.json'
+    )
+    said = terminal.type(ASK)
+
+    assert said.status == 0, said.err
+    convoy = convoy_of(terminal)
+    assert [task["after"] for task in convoy["tasks"]] == [[], [], [1, 2]]
+    assert [task["state"] for task in convoy["tasks"]] == ["merged"] * 3
+    why = terminal.done("brat why task-3")
+    assert "it waited for task 1: task 1 creates one.txt" in why
+    assert "Planned 3 tasks (engine planner)." in terminal.done("brat log show -n 200")
+    assert left_running(terminal.cwd) == []
+
+
+@pytest.mark.layer("landing")
+def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
+    terminal = planned_by(tmp_path, "my-planner > plan.json")
+    terminal.done("brat init")
+    said = terminal.type("brat mayor start --task 'Say it.' --plan-only --json")
+
+    assert said.status == 0, said.err
+    told = json.loads(said.out)
+    approve = f"brat approve {told['name']}"
+    assert f"nothing starts until you run: {approve}" in said.err
+    assert (told["state"], len(told["tasks"])) == ("planning", 3)
+    assert {task["attempts"] for task in told["tasks"]} == {0}
+
+    terminal.done(approve)
+    assert "pat-person approved the plan." in terminal.done("brat log show -n 100")

@@ -17,15 +17,12 @@ from tests.world.layers import sampled
 from tests.world.protection_profiles import PROFILES, ProtectionProfile
 
 pytestmark = pytest.mark.timeout(300)
-LANDING = [
-    (each,) for each in PROFILES if each.name in {"strict", "merge queue", "reviews"}
-]
+(QUEUE,) = (one for one in PROFILES if one.name == "merge queue")
+LANDING = [(one,) for one in PROFILES if one.name in {"strict", "reviews"}]
 
 
 @pytest.mark.parametrize(
-    "profile",
-    sampled([(each,) for each in PROFILES], LANDING),
-    ids=lambda one: one.name,
+    "profile", sampled(zip(PROFILES), [*LANDING, (QUEUE,)]), ids=lambda one: one.name
 )
 async def test_a_convoy_lands_in_the_way_that_it_said(
     tmp_path: Path, profile: ProtectionProfile
@@ -68,10 +65,9 @@ async def test_the_manifests_permissions_are_enough_in_private(
         _landed_as_said(here, unprotected)
 
 
-MOVING = [one for one in PROFILES if one.moves]
-
-
-@pytest.mark.parametrize("profile", MOVING, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "profile", [one for one in PROFILES if one.moves], ids=lambda one: one.name
+)
 async def test_what_lands_has_all_that_came_meanwhile(
     tmp_path: Path, profile: ProtectionProfile
 ) -> None:
@@ -83,10 +79,9 @@ async def test_what_lands_has_all_that_came_meanwhile(
 
 
 async def test_what_the_queue_puts_out_is_mended_and_lands(tmp_path: Path) -> None:
-    queue = next(one for one in PROFILES if one.name == "merge queue")
-    async with protected(tmp_path, queue, at_start=judge_groups_harder) as (here, _):
+    async with protected(tmp_path, QUEUE, at_start=judge_groups_harder) as (here, _):
         await here.shows(here.is_over)
-        tip = _landed_as_said(here, queue)
+        tip = _landed_as_said(here, QUEUE)
 
         assert here.bare.file(tip, "mended.txt") is not None
 
@@ -94,7 +89,6 @@ async def test_what_the_queue_puts_out_is_mended_and_lands(tmp_path: Path) -> No
 async def test_what_a_person_takes_out_of_the_queue_waits_until_it_is_put_in_again(
     tmp_path: Path,
 ) -> None:
-    queue = next(one for one in PROFILES if one.name == "merge queue")
     gate = tmp_path / "gate"
     waits = f"gh-readonly-queue/*) until test -e {gate}; do sleep 0.1; done"
 
@@ -102,23 +96,22 @@ async def test_what_a_person_takes_out_of_the_queue_waits_until_it_is_put_in_aga
         ci = Ci(command=f"case $GITHUB_REF_NAME in {waits} ;; esac", box="off")
         here.forge.set_ci(here.known.repository, ci)
 
-    async with protected(tmp_path, queue, at_start=hold_groups) as (here, _):
+    async with protected(tmp_path, QUEUE, at_start=hold_groups) as (here, _):
         events = here.forge.store.issue_events
         await here.shows(lambda: ADDED in {one.event for one in events.all()})
-        await here.mutate("dequeuePullRequest", {"id": here.node()})
+        await here.dequeue()
         await here.shows(lambda: here.says("you removed its pull request from"))
         shown = state_document(here.state(), 0)
-        told = [one["why"] for one in shown["interventions"]]
-        assert told == [
-            f"pull request #{here.pull().number} was removed from the merge queue"
-        ]
+        (told,) = (one["why"] for one in shown["interventions"])
+        number = here.pull().number
+        assert told == f"pull request #{number} was removed from the merge queue"
         assert [one["state"] for one in shown["convoys"][0]["tasks"]] == ["merged"]
 
         gate.touch()
-        comments = f"issues/{here.pull().number}/comments"
+        comments = f"issues/{number}/comments"
         assert await here.person("POST", comments, {"body": "/brat merge"}) == 201
         await here.shows(here.is_over)
-        _landed_as_said(here, queue)
+        _landed_as_said(here, QUEUE)
 
 
 def judge_groups_harder(here: Protected, _: Service) -> None:

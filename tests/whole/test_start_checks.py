@@ -13,64 +13,41 @@ from brat.repository.checkout import find
 from convoy.config import load
 from convoy.model.engine_types import ENGINE_TYPES
 from grite.errors import BratError
-from tests.world.layers import sampled
 from tests.world.plugin import ROOT
 from tests.world.terminal import Terminal, contents
 from tests.world.words import engine, project
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
 START = "brat mayor start --task 'Spell words'"
-ELSE = "choose another engine in .brat/config.toml"
-NO_CLAUDE = (
-    "[engine.default] claude-code (the default): the program claude was not found",
-    f"run `npm install -g @anthropic-ai/claude-code`, or {ELSE}",
-)
-NO_AGENT = (
-    "[engine.default] shell: the program agent-nobody-has was not found",
-    f"install it and put it on the PATH, or {ELSE}",
-)
+ELSE = "or choose another engine in .brat/config.toml"
+SET = "or set another [ci] command in .brat/config.toml"
 TESTER = "tester-nobody-has"
-NO_CI = (
-    f"the CI command is `FAST=1 {TESTER} -q`, but the program {TESTER} was not found",
-    "install it, or set another [ci] command in .brat/config.toml",
+LACKS = (
+    (
+        None,
+        "[engine.default] claude-code (the default): the program claude was not found",
+        f"run `npm install -g @anthropic-ai/claude-code`, {ELSE}",
+        (START, "brat up --port 0"),
+    ),
+    (
+        engine("my-agent", f'[ci]\ncommand = "A=1 {TESTER} -q"\n'),
+        f"the CI command is `A=1 {TESTER} -q`, but the program {TESTER} was not found",
+        f"install it, {SET}",
+        (f"{START} --headless", "brat refinery run"),
+    ),
 )
-MODULE = "nobody_has"
-ACTIVATED = "install it there or in a virtual environment that you activate"
-NO_MODULE = (
-    f"the CI command is `python -m {MODULE} -q`, but python has no module {MODULE}",
-    f"{ACTIVATED}, or set another [ci] command in .brat/config.toml",
-)
-MOVE = "move it into the repository and give its path relative to the repository root"
-BY_MODULE = f'[ci]\ncommand = "python -m {MODULE} -q"\n'
-CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
 
 
-LACKS = [
-    (None, NO_CLAUDE, (START,)),
-    (engine("agent-nobody-has -p"), NO_AGENT, ("brat up --port 0",)),
-    (engine("my-agent", CI), NO_CI, (f"{START} --headless", "brat refinery run")),
-    (engine("my-agent", BY_MODULE), NO_MODULE, (START,)),
-]
-
-
-@pytest.mark.parametrize(
-    ("config", "lack", "lines"),
-    sampled(LACKS, LACKS[::2]),
-    ids=["engine", "shell", "ci", "module"],
-)
-def test_what_is_not_here_is_one_sentence_and_nothing_begins(
-    tmp_path: Path, config: str | None, lack: tuple[str, str], lines: tuple[str, ...]
-) -> None:
-    terminal = project(tmp_path, config)
-    terminal.done("brat init")
-    before = contents(terminal.cwd)
-
-    for line in lines:
-        said = terminal.type(line)
-
-        assert (said.status, said.lines) == (1, [f"brat: {': '.join(lack)}"])
-    assert contents(terminal.cwd) == before
-    assert f"  FAULT {' -> '.join(lack)}" in terminal.type("brat doctor").lines
+def test_what_is_not_here_is_one_sentence_and_nothing_begins(tmp_path: Path) -> None:
+    for number, (config, lack, mend, lines) in enumerate(LACKS):
+        terminal = project(tmp_path / f"{number}", config)
+        terminal.done("brat init")
+        before = contents(terminal.cwd)
+        for line in lines:
+            said = terminal.type(line)
+            assert (said.status, said.lines) == (1, [f"brat: {lack}: {mend}"])
+        assert contents(terminal.cwd) == before
+        assert f"  FAULT {lack} -> {mend}" in terminal.type("brat doctor").lines
 
 
 Lacks = Callable[..., str]
@@ -124,7 +101,8 @@ def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
     program.chmod(0o755)
     link.symlink_to(program)
     hidden = f"the sandbox of the CI command does not contain {program}"
-    mend = f"put its folder on the PATH or {MOVE}"
+    move = "move it into the repository and give its path relative to the"
+    mend = f"put its folder on the PATH or {move} repository root"
 
     named = project(tmp_path / "named", ci(f"FAST=1 {program} -q"))
     assert lacks(named) == f"{hidden}: {mend}"
@@ -152,46 +130,43 @@ def test_a_budget_that_knows_no_costs_is_pointed_out() -> None:
         assert row.tells_cost == ("cost" in told.get(name, {})), name
 
 
-def test_a_script_that_is_not_committed_is_said(tmp_path: Path, lacks: Lacks) -> None:
-    add = "run `git add {}` and commit it"
-    ignored = "git ignores it, so put its folder on the PATH and use its name"
-    for number, (config, name, mend) in enumerate(
+def test_a_script_that_cannot_be_started_is_said_with_what_mends_it(
+    tmp_path: Path, lacks: Lacks
+) -> None:
+    lost = "agents get only committed files, not {0}: run `git add {0}` and commit it"
+    ignored = "not made/ci.sh: git ignores it, so put its folder on the PATH and use"
+    mode = "run `chmod +x ./agent.sh && git add ./agent.sh` and commit it"
+    home = "write its full path, because no shell expands ~ here"
+    builtin = "it is a bash builtin, so begin the command with `bash -c`"
+    install = "install it and put it on the PATH"
+    activated = "install it there or in a virtual environment that you activate"
+    no_module = f"but python has no module nobody_has: {activated}"
+    program = "[engine.default] shell: the program {} {}"
+    for number, (config, name, lack) in enumerate(
         (
-            (shell("sh", "./tools/agent.sh"), "tools/agent.sh", add),
-            (ci("./ci.sh -q"), "ci.sh", add),
-            (ci("FAST=1 sh ci.sh"), "ci.sh", add),
-            (ci("./made/ci.sh"), "made/ci.sh", ignored),
+            (shell("sh", "./tools/it.sh"), "tools/it.sh", lost.format("tools/it.sh")),
+            (ci("./ci.sh -q"), "ci.sh", lost.format("ci.sh")),
+            (ci("FAST=1 sh ci.sh"), "ci.sh", lost.format("ci.sh")),
+            (ci("./made/ci.sh"), "made/ci.sh", f"{ignored} its name"),
+            (ci("python -m nobody_has -q"), "more.sh", f"{no_module}, {SET}"),
+            *(
+                (shell(it), "more.sh", program.format(it, lack))
+                for it, lack in (
+                    ("./agent.sh", f"is not executable: {mode}"),
+                    ("~/agent.sh", f"was not found: {home}"),
+                    ("source", f"was not found: {builtin}"),
+                    ("agent-nobody-has", f"was not found: {install}, {ELSE}"),
+                )
+            ),
         )
     ):
         terminal = project(tmp_path / f"{number}", config)
+        terminal.commit("Agent", {"agent.sh": "true\n"})
         terminal.write({name: "#!/bin/sh\n"})
         (terminal.cwd / name).chmod(0o755)
         (terminal.cwd / ".git/info/exclude").write_text("made/\n")
 
-        lack = f": agents get only committed files, not {name}: {mend.format(name)}"
         assert lacks(terminal).endswith(lack)
-
-
-def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
-    tmp_path: Path, lacks: Lacks
-) -> None:
-    mode = "run `chmod +x ./agent.sh && git add ./agent.sh` and commit it"
-    for program, lack in (
-        ("./agent.sh", f"is not executable: {mode}"),
-        (
-            "~/agent.sh",
-            "was not found: write its full path, because no shell expands ~ here",
-        ),
-        (
-            "source",
-            "was not found: it is a bash builtin, so begin the command with `bash -c`",
-        ),
-    ):
-        terminal = project(tmp_path / program[0], shell(program))
-        terminal.commit("Agent", {"agent.sh": "true\n"})
-
-        where = f"[engine.default] shell: the program {program}"
-        assert lacks(terminal) == f"{where} {lack}"
 
 
 def test_a_list_with_a_fault_is_told_where_it_was_typed(tmp_path: Path) -> None:

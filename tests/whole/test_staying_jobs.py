@@ -13,7 +13,6 @@ from math import inf
 from pathlib import Path
 from time import monotonic
 
-import httpx
 import pytest
 
 from bot import oneshot
@@ -34,6 +33,7 @@ from grite import lease
 from grite.resource import BOT as RESOURCE
 from tests.forge.running import starter
 from tests.whole.crash import Cut, Died, set_up
+from tests.world.adopted import calling
 from tests.world.forge import until
 from tests.world.layers import sampled
 from tests.world.patience import patient
@@ -121,13 +121,9 @@ class Stage:
         return await asyncio.shield(self.saying)
 
     async def _say(self) -> int:
-        asked = f"repos/{self.known.repository}/issues/{self.issue}/comments"
-        async with httpx.AsyncClient(trust_env=False) as client:
-            answer = await client.post(
-                f"{self.settings.api_url}/{asked}",
-                headers={"Authorization": f"Bearer {self.known.person_token}"},
-                json={"body": SAID[len(self.said)]},
-            )
+        body, comments = {"body": SAID[len(self.said)]}, f"issues/{self.issue}/comments"
+        async with calling(self.settings.git_url, self.known) as client:
+            answer = await client.post(comments, json=body)
         self.said.append(int(answer.raise_for_status().json()["id"]))
         return self.said[-1]
 

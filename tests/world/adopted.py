@@ -3,11 +3,16 @@
 import json
 from pathlib import Path
 
+import httpx
+
 from brat.forge.resources.forge_records import Ci
 from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import Registration, Source
+from tests.world.patience import patient
 from tests.world.terminal import Terminal
+
+DEADLINE_S = patient(110)
 
 
 def registered(folder: Path, terminal: Terminal, ci: str = "") -> Registration:
@@ -24,6 +29,16 @@ async def asked_for(url: str, known: Registration, title: str, text: str) -> int
         issue = await person.open_issue(title, text)
         await person.relabel(issue, {"brat"}, set())
         return issue
+
+
+def calling(url: str, known: Registration, below: str = "") -> httpx.AsyncClient:
+    """Return a client that asks for the repository as its owner."""
+    return httpx.AsyncClient(
+        base_url=f"{url}/api/v3/repos/{known.repository}{below}",
+        headers={"Authorization": f"Bearer {known.person_token}"},
+        trust_env=False,
+        timeout=DEADLINE_S,
+    )
 
 
 def bot_file(file: Path, known: Registration, url: str, **more: object) -> Path:

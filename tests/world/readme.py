@@ -1,16 +1,25 @@
-"""The commands that people are told to type: the README's, and those of each way."""
+"""What pages tell people to type or write: the README's, and those of each way."""
 
 import re
 from pathlib import Path
 
 README = Path(__file__).parents[2] / "README.md"
 LOCAL = README.parent / "docs/local.md"
-WITHOUT_SERVER = README.parent / "docs/actions.md"
-WITH_BOT = README.parent / "docs/hosting.md"
 
 
-def commands(page: Path, section: str = "Set it up") -> list[str]:
-    text = page.read_text(encoding="utf-8")
-    (body,) = re.findall(rf"(?ms)^## {re.escape(section)}\n(.*?)(?=^## )", text)
-    blocks = re.findall(r"(?ms)^```sh\n(.*?)^```", body)
-    return [line for block in blocks for line in block.splitlines() if line.strip()]
+def blocks(page: Path, *kinds: str, section: str = "") -> list[str]:
+    """Return a page's blocks of these kinds, or those of one section."""
+    text = page.read_text("utf-8")
+    if section:
+        begin = rf"(?ms)^## {re.escape(section)}[^\n]*\n"
+        (text,) = re.findall(begin + r"(.*?)(?=^## |\Z)", text)
+    found = re.findall(r"(?ms)^```(\S*)\n(.*?)^```", text)
+    return [text for kind, text in found if kind in kinds]
+
+
+def typed_lines(page: Path, section: str = "") -> list[str]:
+    """Return what is typed: scripts, and what stands behind the prompt of consoles."""
+    consoles = "".join(blocks(page, "console", section=section))
+    typed = "".join(blocks(page, "sh", section=section)).splitlines()
+    typed += re.findall(r"(?m)^\$ (.*)$", consoles)
+    return [line for each in typed if (line := each.partition(" #")[0].strip())]

@@ -64,9 +64,9 @@ class Staying:
 
 
 @contextmanager
-def staying(terminal: Terminal, *words: str) -> Iterator[Staying]:
+def staying(terminal: Terminal, *words: str, **variables: str) -> Iterator[Staying]:
     """Type a command that stays, and read what it says."""
-    with typed(terminal, *words) as process:
+    with typed(terminal, *words, **variables) as process:
         one = Staying(process)
         try:
             yield one

@@ -1,7 +1,7 @@
 """Apps: who they are, where they are installed, and what they show.
 
 From GitHub's own descriptions of its webhooks, as the npm package
-`@octokit/openapi-webhooks` has them; tests/forge/test_manifests.py compares.
+`@octokit/openapi-webhooks` has them; tests/forge/test_published.py compares.
 
 https://docs.github.com/webhooks/webhook-events-and-payloads
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app
