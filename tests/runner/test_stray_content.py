@@ -362,11 +362,14 @@ def test_the_agents_repository_may_hold_nobody_elses_objects(tmp_path: Path) -> 
     git("clone", "-q", "--bare", str(forge.bare), str(private), cwd=forge.root)
     secret = git("commit-tree", "-p", "HEAD", "-m", "Private", "HEAD^{tree}", cwd=seed)
     git("push", "-q", str(private), f"{secret}:refs/heads/private", cwd=seed)
+    git("symbolic-ref", "HEAD", "refs/heads/private", cwd=private)
     for borrow in (
         f"echo {private}/objects > .git/objects/info/alternates",
         f"rm -rf .git/objects; ln -s {private}/objects .git/objects",
         f"echo {private} > .git/commondir",
         f"rm -rf .git/objects/pack; ln -s {private}/objects/pack .git/objects/pack",
+        f"echo 'gitdir: {private}' > .git/.git",
+        f"rm -rf .git/refs; echo 'gitdir: {private}' > .git.git",
     ):
         if "pack" in borrow:
             git("repack", "-adq", cwd=private)
@@ -393,6 +396,26 @@ def test_configuration_and_hooks_of_the_agent_are_not_obeyed(tmp_path: Path) -> 
 
     assert work.commit
     assert not trap.exists()
+
+
+def test_git_does_not_run_in_a_repository_that_the_agent_made_a_submodule(
+    forge: Forge,
+) -> None:
+    trap = forge.root / "sprung"
+    for path in ("README.md", "lib"):
+        for then in ("true", WORK):
+            _, work = worked(
+                forge,
+                f"rm -rf {path}; git init -q {path}; cd {path};"
+                f"printf '#!/bin/sh\\ntouch {trap}\\ncat\\n' > evil; chmod +x evil;"
+                "echo '* filter=evil' > .gitattributes; echo 1 > a; git add .;"
+                "git commit -qm Own; git config filter.evil.clean $PWD/evil;"
+                f"cd ..; git add {path}; git commit -qm Own; echo 2 > {path}/a; {then}",
+            )
+
+            assert bool(work.commit) == (then == WORK)
+            assert work.left_out
+            assert not trap.exists(), (path, then)
 
 
 def test_work_too_large_to_be_read_is_kept_without_its_largest_files(
