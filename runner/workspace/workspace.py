@@ -37,7 +37,7 @@ from convoy.text import AUTHOR
 from grite import git, trusted_programs
 from grite.errors import GitFailed, Unavailable
 from grite.remote import Remote
-from runner.box.surroundings import STORE, left_in, read_hostile
+from runner.box.surroundings import STORE, read_hostile
 from runner.inputs.job_inputs import BadInput, Inputs, default_branch
 
 _NAME, _EMAIL = AUTHOR
@@ -93,7 +93,10 @@ def configure_own(path: Path) -> None:
 
 
 def ignore_files(path: Path, patterns: Iterable[str]) -> None:
+    """Let git ignore files, in a repository that is no link to another's."""
     exclude = path / "info/exclude"
+    if path.is_symlink() or exclude.parent.is_symlink():
+        return
     exclude.parent.mkdir(exist_ok=True)
     exclude.unlink(missing_ok=True)  # it may have become a link
     text = "".join(f"{each}\n" for each in patterns)
@@ -116,17 +119,20 @@ LOOKED_MOST: Final = 200_000
 """The most files and folders to check; git would have packed so many objects."""
 _ELSEWHERE: Final = (
     *("commondir", "objects/info/alternates", "objects/info/http-alternates"),
+    "config.worktree",
 )
-_LAZY: Final = re.compile("promisor|partialclone|include", re.IGNORECASE)
+_CONFIG_BYTES: Final = 1_000_000
+_LAZY: Final = re.compile(b"promisor|partialclone|include", re.IGNORECASE)
 """Settings that make git before 2.39.4 fetch missing objects, or read other files."""
 
 
 def has_foreign_objects(repository: Path) -> bool:
     """Whether any object may lie outside; True also if this cannot be found out."""
     elsewhere = any(os.path.lexists(repository / each) for each in _ELSEWHERE)
-    is_lazy = _LAZY.search(left_in(repository, "config"))
+    config = read_hostile(repository / "config", _CONFIG_BYTES)
+    is_read = 0 < len(config) < _CONFIG_BYTES
     objects = repository / "objects"
-    if elsewhere or is_lazy or objects.is_symlink():
+    if elsewhere or not is_read or _LAZY.search(config) or objects.is_symlink():
         return True
     try:
         found = list(islice(_links(objects), LOOKED_MOST))

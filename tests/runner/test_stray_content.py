@@ -380,6 +380,27 @@ def test_the_agents_repository_may_hold_nobody_elses_objects(tmp_path: Path) -> 
         assert git("log", "--format=%s", own, cwd=workspace.store) == "Do it", borrow
 
 
+def test_no_commit_is_taken_by_a_configuration_that_may_name_other_files(
+    forge: Forge,
+) -> None:
+    include = "printf '[include]\\n\\tpath = /nonexistent\\n'"
+    for left, subject in (
+        ("true", "Own"),
+        (f"{include} >> .git/config", "Do it"),
+        (f"cd .git; mv config c; {include} >> c; ln -s c config", "Do it"),
+        (
+            f"yes '#' | head -c 1000000 >> .git/config; {include} >> .git/config",
+            "Do it",
+        ),
+        (f"{include} > .git/config.worktree", "Do it"),
+    ):
+        own = f"{WORK}; git add new.py; git commit -qm Own; {left}"
+        workspace, work = worked(forge, own)
+
+        subjects = ("log", "--format=%s", f"{workspace.base}..{work.commit}")
+        assert git(*subjects, cwd=workspace.store) == subject, left
+
+
 def test_configuration_and_hooks_of_the_agent_are_not_obeyed(tmp_path: Path) -> None:
     forge = Forge(tmp_path)
     trap = forge.root / "sprung"
