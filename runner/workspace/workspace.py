@@ -23,10 +23,10 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Final
 
 from msgspec import Struct
@@ -216,16 +216,28 @@ def _copied(inputs: Inputs, into: Path, commits: Iterable[str]) -> bool:
 def fresh(parent: Path) -> Iterator[Path]:
     """Yield a new folder, which the block's end removes."""
     parent.mkdir(parents=True, exist_ok=True)
-    # Files that an agent made unremovable stay; the machine is for one job, or swept.
-    made = TemporaryDirectory(prefix="brat-", dir=parent, ignore_cleanup_errors=True)
+    made = mkdtemp(prefix="brat-", dir=parent)
     try:
-        yield Path(made.name)
+        yield Path(made)
     finally:
-        try:
-            made.cleanup()
-        except RecursionError:  # Python gives up at a thousand folders in one another
-            argv = (trusted_programs.found("rm"), "-rf", "--", made.name)
-            subprocess.run(argv, check=False, stderr=subprocess.DEVNULL)
+        _remove(made)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder in which an agent worked.
+
+    Not as `TemporaryDirectory` does: where a link cannot be removed, Python before
+    3.11.8 makes what it leads to its owner's alone, wherever that is (CVE-2023-6597).
+    Files that an agent made unremovable stay; the machine is for one job, or swept.
+    """
+    # Python gives up at a thousand folders in one another.
+    with suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if not os.path.lexists(folder):
+        return
+    for words in (("chmod", "-R", "u+rwx"), ("rm", "-rf")):  # which follow no links
+        argv = (trusted_programs.found(words[0]), *words[1:], "--", folder)
+        subprocess.run(argv, check=False, stderr=subprocess.DEVNULL)
 
 
 class Workspace(Struct, frozen=True):

@@ -1,6 +1,10 @@
 """The story of a job: what an agent leaves, whatever it does to its checkout."""
 
 import json
+import stat
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +14,7 @@ from convoy.model.records import EngineSpec, Gate, Limits
 from convoy.text import fence_of
 from runner.workspace import workspace
 from tests.runner.job import SESSION, Forge, git
+from tests.world.alone import ALONE
 
 KNOWN = ", ".join(sorted(ENGINE_TYPES))
 WHO: dict[str, Any] = {"convoy": "fix-login-7", "task": 2, "attempt": 1}
@@ -255,3 +260,32 @@ def test_nothing_of_the_job_stays_outside_the_result(forge: Forge) -> None:
 
     assert list((forge.root / "temp").iterdir()) == []
     assert list((forge.root / "work").iterdir()) == []
+
+
+WORK = """
+import sys
+from pathlib import Path
+from runner.workspace.workspace import fresh
+
+with fresh(Path(sys.argv[1])) as folder:
+    (folder / "kept/inner").mkdir(parents=True)
+    (folder / "kept/link").symlink_to(sys.argv[2])
+    (folder / "kept/inner").chmod(0)
+    (folder / "kept").chmod(0o555)
+print(folder.exists())
+"""
+
+
+@pytest.mark.needs("unshare")
+def test_what_a_link_leads_to_keeps_its_mode_when_the_workspace_is_removed(
+    tmp_path: Path,
+) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("theirs")
+    outside.chmod(0o644)
+    argv = (*ALONE, sys.executable, "-c", WORK, str(tmp_path / "work"), str(outside))
+
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o644
