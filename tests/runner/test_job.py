@@ -268,9 +268,9 @@ from pathlib import Path
 from runner.workspace.workspace import fresh
 
 with fresh(Path(sys.argv[1])) as folder:
-    (folder / "kept/inner").mkdir(parents=True)
+    (folder / "shut").mkdir(mode=0)
+    (folder / "kept").mkdir()
     (folder / "kept/link").symlink_to(sys.argv[2])
-    (folder / "kept/inner").chmod(0)
     (folder / "kept").chmod(0o555)
 print(folder.exists())
 """
