@@ -121,7 +121,7 @@ class Remote(Struct, frozen=True):
         done = self._look(patterns)
         refs: dict[str, str] = {}
         head: str | None = None
-        for line in done.stdout.decode(errors="replace").splitlines():
+        for line in git.lines(done.stdout, "replace"):
             value, _, name = line.partition("\t")
             if name == "HEAD" and value.startswith("ref: "):
                 head = value.removeprefix("ref: ")

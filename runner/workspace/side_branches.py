@@ -11,6 +11,7 @@ from convoy import gate
 from convoy.model.records import Gate
 from convoy.model.session_result import SIDE_REF
 from convoy.text.redaction import Redaction
+from grite import git
 from grite.errors import BratError, Unavailable
 from runner.box.surroundings import left_in
 from runner.workspace.workspace import (
@@ -71,7 +72,7 @@ def side_branches(workspace: Workspace) -> list[str]:
         told = workspace.git(*asked, check=False, most_s=FETCH_S)
     except Unavailable:
         return []
-    listed = os.fsdecode(told.stdout).splitlines()[:_REFS_MOST]
+    listed = git.lines(told.stdout)[:_REFS_MOST]
     pairs = [line.split("\t") for line in listed]
     seen = {workspace.base, *(at for at, ref in pairs if ref == "HEAD")}
     new = [(at, ref) for at, ref in pairs if at not in seen]

@@ -178,7 +178,7 @@ def _pack_here(inputs: Inputs, forge: Path, store: Path, base: str, root: str) -
     try:
         told = git.run(("for-each-ref", form, _TAGS, _ORIGIN), cwd=forge).stdout
         wanted = [*ends]
-        for line in told.decode(errors="surrogateescape").splitlines():
+        for line in git.lines(told):
             at, peeled, ref = line.split(" ", 2)
             if ref.startswith(_ORIGIN):
                 point_ref(store, ref, root)

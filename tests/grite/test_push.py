@@ -31,6 +31,19 @@ def test_refs_are_created_moved_and_deleted_and_the_same_push_again_is_harmless(
         remote.push([RefUpdate(WAL, "1" * 40, None)])
 
 
+def test_a_name_with_a_line_end_of_unicode_is_not_taken_for_another_ref(
+    remote: Remote,
+) -> None:
+    one, newest = two(remote.mirror)
+    others = {f"{MAIN}\u2028x": newest, f"{WAL}\x85x": newest}
+
+    remote.push(
+        [RefUpdate(ref, to, None) for ref, to in ({MAIN: one} | others).items()]
+    )
+
+    assert remote.refs() == {MAIN: one, **others}
+
+
 def test_a_stale_lease_is_a_conflict_that_names_the_ref(remote: Remote) -> None:
     one, newest = two(remote.mirror)
     remote.push([RefUpdate(MAIN, newest, None)])
