@@ -35,13 +35,12 @@ def test_a_name_with_a_line_end_of_unicode_is_not_taken_for_another_ref(
     remote: Remote,
 ) -> None:
     one, newest = two(remote.mirror)
-    others = {f"{MAIN}\u2028x": newest, f"{WAL}\x85x": newest}
+    refs = {MAIN: one, f"{MAIN}\u2028x": newest, f"{WAL}\x85x": newest}
+    push = ("push", "--quiet", remote.url, *(f"{to}:{ref}" for ref, to in refs.items()))
 
-    remote.push(
-        [RefUpdate(ref, to, None) for ref, to in ({MAIN: one} | others).items()]
-    )
+    git.run(push, cwd=remote.mirror)
 
-    assert remote.refs() == {MAIN: one, **others}
+    assert remote.refs() == refs
 
 
 def test_a_stale_lease_is_a_conflict_that_names_the_ref(remote: Remote) -> None:

@@ -78,7 +78,7 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
     "a branch whose name has a line end of Unicode": (
         f"git branch a\u2028b $(git commit-tree -p HEAD -m B HEAD^{{tree}}); {WORK}",
         NEW,
-        STASHED.format("a\u2028b"),
+        STASHED.format(r"a\u2028b"),
     ),
     "a branch that was left again by the name that git remembers": (
         f"git checkout -qb other; git checkout -q -; {WORK}; {COMMIT}",
