@@ -125,7 +125,7 @@ def push_answer(asked: Sequence[str], stdout: str, stderr: str) -> PushAnswer:
 def _reasons(asked: Sequence[str], stdout: str) -> dict[str, str | None]:
     """Return why each ref did not move; None for those that did."""
     found: dict[str, str | None] = {}
-    for line in stdout.splitlines():
+    for line in stdout.split("\n"):
         told = _REF_LINE.fullmatch(line)
         if told is not None and told["ref"] in asked:
             reason = _clean(told["reason"] or told["summary"])

@@ -31,16 +31,23 @@ def test_refs_are_created_moved_and_deleted_and_the_same_push_again_is_harmless(
         remote.push([RefUpdate(WAL, "1" * 40, None)])
 
 
-def test_a_name_with_a_line_end_of_unicode_is_not_taken_for_another_ref(
+def test_an_odd_name_is_not_taken_for_another_and_can_be_pushed(
     remote: Remote,
 ) -> None:
     one, newest = two(remote.mirror)
-    refs = {MAIN: one, f"{MAIN}\u2028x": newest, f"{WAL}\x85x": newest}
-    push = ("push", "--quiet", remote.url, *(f"{to}:{ref}" for ref, to in refs.items()))
+    odd = {f"{MAIN}\u2028x": newest, f"{WAL}\x85x": newest, f"{MAIN}\xa0": newest}
+    refs = {MAIN: one, **odd}
 
-    git.run(push, cwd=remote.mirror)
+    remote.push([RefUpdate(ref, to, None) for ref, to in refs.items()])
+    unreadable = f"{one}:{MAIN}\udcff"
+    git.run(["push", "--quiet", remote.url, unreadable], cwd=remote.mirror)
 
     assert remote.refs() == refs
+    for ref in odd:
+        with pytest.raises(Conflict, match=ref):
+            remote.push([RefUpdate(ref, None, one)])
+    remote.push([RefUpdate(ref, None, newest) for ref in odd])
+    assert remote.refs() == {MAIN: one}
 
 
 def test_a_stale_lease_is_a_conflict_that_names_the_ref(remote: Remote) -> None:
