@@ -192,7 +192,8 @@ class AttemptCommits(Struct):
         own, staged = self._unstage(theirs)
         point_ref(workspace.store, workspace.ref, own)
         # With nothing to commit, it would run git in submodules, as they configure it.
-        if not self._says_yes(*_IS_COMMITTED):
+        is_new = bool(staged) and own == workspace.base
+        if is_new or not self._says_yes(*_IS_COMMITTED):
             commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim")
             self._workspace.git(*commit, "--file=-", stdin=message)
         head = ref_value(workspace.store, workspace.ref)
