@@ -141,6 +141,15 @@ def batched(answer: bytes) -> Iterator[tuple[str, bytes]]:
         yield head, answer[end + 1 : at - 1]
 
 
+def lines(output: bytes, errors: str = "surrogateescape") -> list[str]:
+    """Return the lines that git printed.
+
+    Not by `str.splitlines`: a ref's name may hold line ends of Unicode, such as U+2028,
+    and what stands before one would pass for another ref's name.
+    """
+    return output.decode(errors=errors).removesuffix("\n").split("\n") if output else []
+
+
 def quoted(text: str) -> str:
     """Return a text as git reads it whole in a configuration or a list of paths."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')

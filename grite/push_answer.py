@@ -49,8 +49,9 @@ _ALIKE: Final = re.compile(
     r"|repository rule violations|protected branch hook declined"
 )
 """Reasons that a server can give for every ref of a push because of one of them."""
-_EXPLICIT: Final = re.compile(r"GH\d{3}: .* for refs/\S+")
-"""How GitHub names the ref that it refuses."""
+_EXPLICIT: Final = re.compile(r"GH\d{3}: (?P<rest>.*)")
+_FOR_REF: Final = re.compile(r" for refs/\S")
+"""How GitHub names the ref that it refuses: the one, and then the other."""
 _LOCK: Final = re.compile(r"cannot lock ref '(?P<ref>[^']+)': (?P<why>.*)")
 _NOT_LOCKED: Final = re.compile(r"transaction failed|fail(?:ed|ure) to|cannot lock")
 _NO_PLACE: Final = re.compile(r"cannot create|cannot process")
@@ -124,7 +125,7 @@ def push_answer(asked: Sequence[str], stdout: str, stderr: str) -> PushAnswer:
 def _reasons(asked: Sequence[str], stdout: str) -> dict[str, str | None]:
     """Return why each ref did not move; None for those that did."""
     found: dict[str, str | None] = {}
-    for line in stdout.splitlines():
+    for line in stdout.split("\n"):
         told = _REF_LINE.fullmatch(line)
         if told is not None and told["ref"] in asked:
             reason = _clean(told["reason"] or told["summary"])
@@ -177,7 +178,8 @@ def _tell_apart(
             has_no_place = _NO_PLACE.search(lock["why"])
             named[lock["ref"]] = "refused" if has_no_place else "stale"
     if not named:
-        explicit = [line for line in lines if _EXPLICIT.search(line)]
+        ruled = ((line, _EXPLICIT.search(line)) for line in lines)
+        explicit = [line for line, by in ruled if by and _FOR_REF.search(by["rest"])]
         text = "\n".join(explicit or lines)
         meant = [ref for ref in alike if _naming(ref).search(text)]
         if explicit or len(meant) < len(alike):  # else it may mean each

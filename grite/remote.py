@@ -44,7 +44,8 @@ WHOLE: Final = 2_147_483_647
 """The depth for everything, even in a clone that was shallow.
 https://git-scm.com/docs/shallow"""
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_REF: Final = re.compile(r"refs/[^\s:*?\[\\^~]+")
+_NO_TEXT: Final = "\ufffd"
+_REF: Final = re.compile(r"refs/[^\s:*?\[\\^~]+", re.ASCII)
 
 
 class RefUpdate(Struct, frozen=True):
@@ -121,10 +122,12 @@ class Remote(Struct, frozen=True):
         done = self._look(patterns)
         refs: dict[str, str] = {}
         head: str | None = None
-        for line in done.stdout.decode(errors="replace").splitlines():
+        for line in git.lines(done.stdout, "replace"):
             value, _, name = line.partition("\t")
             if name == "HEAD" and value.startswith("ref: "):
                 head = value.removeprefix("ref: ")
+            elif _NO_TEXT in name:  # it could not be named to the server
+                continue
             # git matches a pattern against the end of a name, too.
             elif any(fnmatchcase(name, pattern) for pattern in patterns):
                 refs[name] = value

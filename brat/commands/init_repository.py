@@ -4,6 +4,7 @@ What brat left in a repository is listed and then removed. Branches of convoys a
 landed commits are people's work and stay.
 """
 
+import os
 import shutil
 from pathlib import Path
 from typing import Final
@@ -127,12 +128,12 @@ def uninstall(repo: Path, remote: str | None, *, yes: bool) -> int:
         if each.is_there
     ]
     asked = ["for-each-ref", "--format=%(refname)", *PATTERNS]
-    refs = git.run(asked, cwd=top).stdout.decode().split()
+    refs = git.lines(git.run(asked, cwd=top).stdout)
     there: list[str] = []
     if remote:
         asked = ["ls-remote", "--refs", remote, *(f"{prefix}*" for prefix in PATTERNS)]
-        told = git.run(asked, cwd=top, env=here().for_git()).stdout.decode()
-        there = [line.partition("\t")[2] for line in told.splitlines()]
+        told = git.run(asked, cwd=top, env=here().for_git()).stdout
+        there = [line.partition("\t")[2] for line in git.lines(told)]
     own = [f"{folder} (the local forge, its log and its bot)"] * folder.exists()
     lines = (
         *own,
@@ -153,7 +154,7 @@ def uninstall(repo: Path, remote: str | None, *, yes: bool) -> int:
     for first in range(0, len(gone), AT_ONCE):
         asked = ["push", "--quiet", remote or "", *gone[first : first + AT_ONCE]]
         git.run(asked, cwd=top, env=here().for_git())
-    deleted = "".join(f"delete {ref}\n" for ref in refs).encode()
+    deleted = os.fsencode("".join(f"delete {ref}\n" for ref in refs))
     git.run(["update-ref", "--stdin"], cwd=top, stdin=deleted)
     for file in workflows:
         file.unlink(missing_ok=True)

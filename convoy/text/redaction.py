@@ -6,6 +6,7 @@ comments before they enter the log, an agent's output before anybody reads it.
 
 import re
 from collections.abc import Iterable
+from itertools import chain
 from typing import Final
 
 HIDDEN: Final = "***"
@@ -13,23 +14,27 @@ SHORTEST: Final = 8
 """A shorter known value would hide ordinary words."""
 
 _BASE64: Final = r"[A-Za-z0-9+/=]"
-# GitHub, OpenAI and Anthropic, AWS, Slack, GitLab, JSON web tokens, private keys.
+# GitHub, OpenAI and Anthropic, AWS, Slack, GitLab, private keys.
 # https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
 _SECRET: Final = re.compile(
     rf"""
       \bgh[pousr]_[A-Za-z0-9]{{16,}} | \bgithub_pat_\w{{20,}}
-    | \bghs_[0-9]+_eyJ[\w.-]{{16,4000}}
+    | \bghs_[0-9]+_eyJ[\w.-]{{16,}}
     | \bsk-[\w-]{{20,}}
     | \b(?:AKIA|ASIA)[0-9A-Z]{{16}}\b
     | \bxox[abeprs]-[\w-]{{10,}}
     | \bglpat-[\w-]{{20,}}
-    | \beyJ[\w-]{{10,4000}}\.[\w-]{{10,4000}}\.[\w-]{{5,}}
     | -----BEGIN[ ][A-Z0-9 ]{{0,30}}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----
       (?:(?:(?!-----BEGIN[ ])[\s\S])*?
          -----END[ ][A-Z0-9 ]{{0,30}}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----
         |(?:\s+{_BASE64}{{16,}})*)
     """,
     re.VERBOSE | re.ASCII,
+)
+# A JSON web token is one with the rest. Its first part is taken without it, too, so
+# that none is read again from each place where one might begin.
+_WEB_TOKEN: Final = re.compile(
+    r"\beyJ[\w-]{10,}+(?P<rest>\.[\w-]{10,}+\.[\w-]{5,}+)?", re.ASCII
 )
 # What is told by its name: a value in quotes, or one of letters and digits mixed. Code
 # that only fetches a secret has dots, brackets or a dollar sign there.
@@ -49,6 +54,7 @@ def redacted(text: str) -> str:
     Known shapes of tokens, private keys, passwords in addresses, and values whose names
     say so. What is known to be secret is found by its value: see `Redaction`.
     """
+    text = _WEB_TOKEN.sub(lambda found: HIDDEN if found["rest"] else found[0], text)
     text = _IN_ADDRESS.sub(HIDDEN, _SECRET.sub(HIDDEN, text))
     return _NAMED.sub(rf"\g<name>\g<quote>{HIDDEN}\g<quote>", text)
 
@@ -61,7 +67,8 @@ def secrets_in(text: str) -> frozenset[str]:
 
     Stricter than `redacted`: for what is refused because of it, not only hidden.
     """
-    found = (each[0] for each in _SECRET.finditer(text))
+    tokens = (each[0] for each in _WEB_TOKEN.finditer(text) if each["rest"])
+    found = chain(tokens, (each[0] for each in _SECRET.finditer(text)))
     return frozenset(each for each in found if _RUN.search(each))
 
 

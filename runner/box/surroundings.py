@@ -415,10 +415,20 @@ LEFT_BYTES = 10_000_000
 
 
 def fill_home(home: Path, files: Mapping[str, str]) -> None:
-    """Write the files into a fresh home, for its owner alone."""
+    """Write the files into a home, for its owner alone.
+
+    The project's setup may have left links there, which are replaced.
+    """
     for name, text in files.items():
-        path = home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        *folders, last = Path(name).parts
+        at = home
+        for folder in folders:
+            at /= folder
+            if at.is_symlink():
+                at.unlink()
+            at.mkdir(exist_ok=True)
+        path = at / last
+        path.unlink(missing_ok=True)
         path.touch(mode=0o600)
         path.write_text(text, encoding="utf-8")
 

@@ -60,6 +60,9 @@ _TEXT_PATCH = "patch.text"
 """The same with binary files as they are: its size counts, and it is searched."""
 _AGENT = "refs/brat/agent"
 _DIFF = ("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv")
+_IS_COMMITTED = (
+    *("diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD"),
+)
 _TREES = (*_DIFF, "--raw", "-z", "--root")
 
 
@@ -188,11 +191,11 @@ class AttemptCommits(Struct):
         faults, known = self._stage()
         own, staged = self._unstage(theirs)
         point_ref(workspace.store, workspace.ref, own)
-        commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")
-        done = self._workspace.git(*commit, stdin=message, check=False)
-        # It says like a fault that there is nothing to commit.
-        if done.status and not self._says_yes("diff", "--cached", "--quiet", "HEAD"):
-            raise GitFailed(["git", *commit], done.status, done.stderr)
+        # With nothing to commit, it would run git in submodules, as they configure it.
+        is_new = bool(staged) and own == workspace.base
+        if is_new or not self._says_yes(*_IS_COMMITTED):
+            commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim")
+            self._workspace.git(*commit, "--file=-", stdin=message)
         head = ref_value(workspace.store, workspace.ref)
         sides = side_branches(workspace)
         self._leave(stray.ASIDE, (each.removeprefix("refs/heads/") for each in sides))
@@ -306,10 +309,10 @@ class AttemptCommits(Struct):
             return None
         # Keeps the stat data of what did not change, and asks nothing of the files.
         self._workspace.git("read-tree", "-i", "-m", commit)
-        # A repository that it added as a submodule is searched like any folder.
-        news = (GONE, gate.SUBMODULE)
-        staged = self._staged()
-        self._undo(e for e in staged if (e.mode_before, e.mode_after) == news)
+        # A repository that it made a submodule, even of a file, is searched like any
+        # folder. If it were added again, git would run in it, as it configures it.
+        made = (e for e in self._staged() if e.mode_after == gate.SUBMODULE)
+        self._undo(each for each in made if each.mode_before != gate.SUBMODULE)
         return commit
 
     def _ignored(self) -> list[str]:

@@ -11,6 +11,7 @@ from convoy import gate
 from convoy.model.records import Gate
 from convoy.model.session_result import SIDE_REF
 from convoy.text.redaction import Redaction
+from grite import git
 from grite.errors import BratError, Unavailable
 from runner.box.surroundings import left_in
 from runner.workspace.workspace import (
@@ -31,6 +32,10 @@ FETCH_S = 20.0
 """For each look into the agent's repository."""
 _REFS_MOST = 20
 _MORE_REFS = "packed-refs", "reftable", "refs/stash"
+_AS_IS = "--upload-pack=git-upload-pack --strict"
+"""Else git looks for another repository first, in the agent's and beside it.
+https://git-scm.com/docs/git-upload-pack
+"""
 _LOG = ("log", "--format=%H", "-p", "--text", "-m", "--no-renames", "--no-textconv")
 
 
@@ -44,7 +49,7 @@ def agents_repository(workspace: Workspace) -> Path | None:
 
 def fetch(workspace: Workspace, theirs: Path, *specs: str) -> None:
     """Fetch the agent's objects, checked; raises as `git.run`."""
-    asked = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags")
+    asked = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", _AS_IS)
     source = ("--no-write-fetch-head", "--", str(theirs), *specs)
     workspace.git(*asked, *source, most_s=FETCH_S)
 
@@ -54,12 +59,20 @@ def side_branches(workspace: Workspace) -> list[str]:
     theirs = agents_repository(workspace)
     if theirs is None or _has_no_refs(workspace, theirs) or has_foreign_objects(theirs):
         return []
-    asked = ("ls-remote", "--", str(theirs), "HEAD", "refs/heads/*", "refs/stash")
+    asked = (
+        "ls-remote",
+        _AS_IS,
+        "--",
+        str(theirs),
+        "HEAD",
+        "refs/heads/*",
+        "refs/stash",
+    )
     try:
         told = workspace.git(*asked, check=False, most_s=FETCH_S)
     except Unavailable:
         return []
-    listed = os.fsdecode(told.stdout).splitlines()[:_REFS_MOST]
+    listed = git.lines(told.stdout)[:_REFS_MOST]
     pairs = [line.split("\t") for line in listed]
     seen = {workspace.base, *(at for at, ref in pairs if ref == "HEAD")}
     new = [(at, ref) for at, ref in pairs if at not in seen]

@@ -23,10 +23,10 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Final
 
 from msgspec import Struct
@@ -37,7 +37,7 @@ from convoy.text import AUTHOR
 from grite import git, trusted_programs
 from grite.errors import GitFailed, Unavailable
 from grite.remote import Remote
-from runner.box.surroundings import STORE, left_in, read_hostile
+from runner.box.surroundings import STORE, read_hostile
 from runner.inputs.job_inputs import BadInput, Inputs, default_branch
 
 _NAME, _EMAIL = AUTHOR
@@ -93,7 +93,10 @@ def configure_own(path: Path) -> None:
 
 
 def ignore_files(path: Path, patterns: Iterable[str]) -> None:
+    """Let git ignore files, in a repository that is no link to another's."""
     exclude = path / "info/exclude"
+    if path.is_symlink() or exclude.parent.is_symlink():
+        return
     exclude.parent.mkdir(exist_ok=True)
     exclude.unlink(missing_ok=True)  # it may have become a link
     text = "".join(f"{each}\n" for each in patterns)
@@ -116,17 +119,20 @@ LOOKED_MOST: Final = 200_000
 """The most files and folders to check; git would have packed so many objects."""
 _ELSEWHERE: Final = (
     *("commondir", "objects/info/alternates", "objects/info/http-alternates"),
+    "config.worktree",
 )
-_LAZY: Final = re.compile("promisor|partialclone|include", re.IGNORECASE)
+_CONFIG_BYTES: Final = 1_000_000
+_LAZY: Final = re.compile(b"promisor|partialclone|include", re.IGNORECASE)
 """Settings that make git before 2.39.4 fetch missing objects, or read other files."""
 
 
 def has_foreign_objects(repository: Path) -> bool:
     """Whether any object may lie outside; True also if this cannot be found out."""
     elsewhere = any(os.path.lexists(repository / each) for each in _ELSEWHERE)
-    is_lazy = _LAZY.search(left_in(repository, "config"))
+    config = read_hostile(repository / "config", _CONFIG_BYTES)
+    is_read = 0 < len(config) < _CONFIG_BYTES
     objects = repository / "objects"
-    if elsewhere or is_lazy or objects.is_symlink():
+    if elsewhere or not is_read or _LAZY.search(config) or objects.is_symlink():
         return True
     try:
         found = list(islice(_links(objects), LOOKED_MOST))
@@ -172,7 +178,7 @@ def _pack_here(inputs: Inputs, forge: Path, store: Path, base: str, root: str) -
     try:
         told = git.run(("for-each-ref", form, _TAGS, _ORIGIN), cwd=forge).stdout
         wanted = [*ends]
-        for line in told.decode(errors="surrogateescape").splitlines():
+        for line in git.lines(told):
             at, peeled, ref = line.split(" ", 2)
             if ref.startswith(_ORIGIN):
                 point_ref(store, ref, root)
@@ -210,16 +216,28 @@ def _copied(inputs: Inputs, into: Path, commits: Iterable[str]) -> bool:
 def fresh(parent: Path) -> Iterator[Path]:
     """Yield a new folder, which the block's end removes."""
     parent.mkdir(parents=True, exist_ok=True)
-    # Files that an agent made unremovable stay; the machine is for one job, or swept.
-    made = TemporaryDirectory(prefix="brat-", dir=parent, ignore_cleanup_errors=True)
+    made = mkdtemp(prefix="brat-", dir=parent)
     try:
-        yield Path(made.name)
+        yield Path(made)
     finally:
-        try:
-            made.cleanup()
-        except RecursionError:  # Python gives up at a thousand folders in one another
-            argv = (trusted_programs.found("rm"), "-rf", "--", made.name)
-            subprocess.run(argv, check=False, stderr=subprocess.DEVNULL)
+        _remove(made)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder in which an agent worked.
+
+    Not as `TemporaryDirectory` does: where a link cannot be removed, Python before
+    3.11.8 makes what it leads to its owner's alone, wherever that is (CVE-2023-6597).
+    Files that an agent made unremovable stay; the machine is for one job, or swept.
+    """
+    # Python gives up at a thousand folders in one another.
+    with suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if not os.path.lexists(folder):
+        return
+    for words in (("chmod", "-R", "u+rwx"), ("rm", "-rf")):  # which follow no links
+        argv = (trusted_programs.found(words[0]), *words[1:], "--", folder)
+        subprocess.run(argv, check=False, stderr=subprocess.DEVNULL)
 
 
 class Workspace(Struct, frozen=True):

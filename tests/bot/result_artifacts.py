@@ -64,11 +64,15 @@ def events(*told: GriteEvent) -> bytes:
     return chunk.encode(told)
 
 
-def zipped(*files: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(
+    *files: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED, extra: bytes = b""
+) -> bytes:
+    """Return an archive of files, each with the same extra field in its list."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", method) as archive:
         for name, data in files:
             archive.writestr(name, data)
+            archive.infolist()[-1].extra = extra
     return held.getvalue()
 
 

@@ -1,5 +1,7 @@
 """Secrets in texts: what looks like one is hidden, and so is what is known."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
@@ -20,6 +22,10 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc+/=\n-----END RSA PRIVATE KEY--
     (f"sk-ant-api03-{'a-B_' * 8} sk-{'a1' * 20}", "*** ***"),
     ("xoxb-123456789012-abcdef glpat-abcdefghij0123456789", "*** ***"),
     (f"eyJ{'a' * 20}.eyJ{'b' * 20}.{'c' * 20}", "***"),
+    (f"x-eyJ{'a-eyJ' * 2_000}.eyJ{'b' * 9_000}.{'c' * 20}", "x-***"),
+    (f"eyJ{'a' * 9}.eyJ{'a' * 20}.eyJ{'b' * 20}.{'c' * 20}.d", f"eyJ{'a' * 9}.***.d"),
+    (f"eyJ{'a' * 20}-ghp_{'a1' * 20}.b", f"eyJ{'a' * 20}-***.b"),
+    (f"ghs_1_eyJ{'a.' * 3_000}", "***"),
     (f"a\n{KEY}\nb", "a\n***\nb"),
     ("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nand", "***\nand"),
     (
@@ -68,6 +74,16 @@ def test_fenced_text_never_ends_its_fence(text: str, more: str) -> None:
     first, *data, last = wrapped.split("\n")
     assert (first, last) == (f"<{fence}>", f"</{fence}>")
     assert fence not in "\n".join(data).lower()
+
+
+@pytest.mark.parametrize("find", [redacted, secrets_in])
+def test_what_is_no_token_in_many_ways_is_read_in_one_pass(
+    find: Callable[[str], object],
+) -> None:
+    def read(times: int) -> None:
+        find(f"{'-eyJ' * times}.{'-eyJ' * times}!")
+
+    assert growth(read, 110) < LINEAR
 
 
 def test_a_long_token_and_a_block_without_end_are_read_in_one_pass() -> None:

@@ -40,6 +40,25 @@ def test_only_full_names_are_pushed(ref: str, new: str, old: str | None) -> None
         RefUpdate(ref, new, old)
 
 
+def test_an_odd_name_is_not_taken_for_another_and_can_be_pushed(
+    remote: Remote,
+) -> None:
+    one, newest = two(remote.mirror)
+    odd = {f"{MAIN}\u2028x": newest, f"{WAL}\x85x": newest, f"{MAIN}\xa0": newest}
+    refs = {MAIN: one, **odd}
+
+    remote.push([RefUpdate(ref, to, None) for ref, to in refs.items()])
+    unreadable = f"{one}:{MAIN}\udcff"
+    git.run(["push", "--quiet", remote.url, unreadable], cwd=remote.mirror)
+
+    assert remote.refs() == refs
+    for ref in odd:
+        with pytest.raises(Conflict, match=ref):
+            remote.push([RefUpdate(ref, None, one)])
+    remote.push([RefUpdate(ref, None, newest) for ref in odd])
+    assert remote.refs() == {MAIN: one}
+
+
 def test_a_stale_lease_is_a_conflict_that_names_the_ref(
     remote: Remote, origin: Path
 ) -> None:

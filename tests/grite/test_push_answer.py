@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from grite.push_answer import PushAnswer, push_answer
 from tests.world.cases import looped
+from tests.world.patience import LINEAR, growth
 
 A: Final = "refs/heads/convoy/g/task-1"
 B: Final = "refs/heads/main"
@@ -129,6 +130,15 @@ def test_a_message_that_names_every_ref_or_a_word_alike_tells_none_apart(
 
     assert answer.unnamed != bool(told)
     assert verdicts(answer) == told or answer.unnamed
+
+
+def test_a_message_that_could_name_a_ref_at_many_places_is_read_in_one_pass() -> None:
+    stdout = lines((A, DECLINED), (B, DECLINED))
+
+    def read(times: int) -> None:
+        push_answer([A, B], stdout, remote("GH001: " * times))
+
+    assert growth(read, 400) < LINEAR
 
 
 def test_colours_and_control_characters_are_not_passed_on_nor_a_long_message() -> None:

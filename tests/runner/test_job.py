@@ -2,6 +2,10 @@
 
 import json
 import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +15,7 @@ from convoy.model.records import EngineSpec, Gate, Limits
 from convoy.text import fence_of
 from runner.workspace import workspace
 from tests.runner.job import SESSION, Forge, git
+from tests.world.alone import ALONE
 from tests.world.cases import looped
 
 KNOWN = ", ".join(sorted(ENGINE_TYPES))
@@ -231,3 +236,32 @@ def test_nothing_of_the_job_stays_outside_the_result(forge: Forge) -> None:
 
     assert list((forge.root / "temp").iterdir()) == []
     assert list((forge.root / "work").iterdir()) == []
+
+
+WORK = """
+import sys
+from pathlib import Path
+from runner.workspace.workspace import fresh
+
+with fresh(Path(sys.argv[1])) as folder:
+    (folder / "shut").mkdir(mode=0)
+    (folder / "kept").mkdir()
+    (folder / "kept/link").symlink_to(sys.argv[2])
+    (folder / "kept").chmod(0o555)
+print(folder.exists())
+"""
+
+
+@pytest.mark.needs("unshare")
+def test_what_a_link_leads_to_keeps_its_mode_when_the_workspace_is_removed(
+    tmp_path: Path,
+) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("theirs")
+    outside.chmod(0o644)
+    argv = (*ALONE, sys.executable, "-c", WORK, str(tmp_path / "work"), str(outside))
+
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o644

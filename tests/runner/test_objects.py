@@ -101,6 +101,7 @@ def test_an_agent_knows_tags_and_the_branch_it_builds_on_as_in_a_clone(
         script = f"git diff --exit-code origin/trunk...HEAD && {script}"
         other = git("commit-tree", "-m", "x", f"{forge.base}^{{tree}}", cwd=forge.bare)
         git("update-ref", "refs/remotes/origin/trunk", other, cwd=forge.bare)
+        git("update-ref", "refs/remotes/origin/a\u2028b", other, cwd=forge.bare)
     if told in {"main", "no: branch", "its place"}:
         event = changes["GITHUB_EVENT_PATH"] = str(forge.root / "event.json")
         branch = "main" if told == "its place" else told

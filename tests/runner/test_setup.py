@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from convoy.model.records import Limits
+from runner.box.surroundings import fill_home
 from tests.runner.job import Forge, git
 from tests.world.cases import looped
 
 pytestmark = pytest.mark.layer("landing")
 
 SCRIPT = ".brat/setup.sh"
+LINKED_INFO = "rm -rf .git/info; ln -s {0} .git/info"
 
 
 def with_script(forge: Forge, body: str, **more: str) -> None:
@@ -43,6 +45,40 @@ def test_the_agents_own_commit_holds_nothing_of_it_either(forge: Forge) -> None:
 
     assert left.result["files"] == ["one"]
     assert left.result["left"]["notes"] == ["Left out (ignored by .gitignore): own2."]
+
+
+@pytest.mark.parametrize("leave", ["rm -rf .git; ln -s {0} .git", LINKED_INFO])
+def test_a_repository_that_it_replaced_by_a_link_is_not_written_to(
+    leave: str, forge: Forge
+) -> None:
+    outside = forge.root / "outside"
+    (outside / "info").mkdir(parents=True)
+    (outside / "exclude").write_text("theirs")
+    (outside / "info/exclude").write_text("theirs")
+    with_script(forge, f"touch made; {leave.format(outside)}")
+
+    left = forge.sh("echo 1 > one")
+
+    assert left.result["files"] == ["one"]
+    assert (outside / "exclude").read_text() == "theirs"
+    assert (outside / "info/exclude").read_text() == "theirs"
+
+
+def test_links_that_it_left_in_the_home_are_replaced(tmp_path: Path) -> None:
+    home, outside = tmp_path / "home", tmp_path / "outside"
+    for folder in (home, outside):
+        folder.mkdir()
+    (outside / "config").write_text("theirs")
+    (home / ".a").symlink_to(outside)
+    (home / "b").symlink_to(outside / "config")
+
+    fill_home(home, {".a/config": "ours", "b": "ours", ".a/c/d": "ours"})
+
+    assert (outside / "config").read_text() == "theirs"
+    assert [each.name for each in outside.iterdir()] == ["config"]
+    for name in (".a/config", "b", ".a/c/d"):
+        assert (home / name).read_text() == "ours"
+        assert (home / name).stat().st_mode & 0o777 == 0o600
 
 
 def test_the_base_commits_script_runs_and_no_later_one(forge: Forge) -> None:

@@ -72,6 +72,11 @@ CASES: dict[str, tuple[str, set[str], *tuple[str, ...]]] = {
         NEW,
         STASHED.format("other, refs/stash"),
     ),
+    "a branch whose name has a line end of Unicode": (
+        f"git branch a\u2028b $(git commit-tree -p HEAD -m B HEAD^{{tree}}); {WORK}",
+        NEW,
+        STASHED.format(r"a\u2028b"),
+    ),
     "a branch that was left again by the name that git remembers": (
         f"git checkout -qb other; git checkout -q -; {WORK}; {COMMIT}",
         NEW,
@@ -312,11 +317,14 @@ def test_the_agents_repository_may_hold_nobody_elses_objects(tmp_path: Path) -> 
     git("clone", "-q", "--bare", str(forge.bare), str(private), cwd=forge.root)
     secret = git("commit-tree", "-p", "HEAD", "-m", "Private", "HEAD^{tree}", cwd=seed)
     git("push", "-q", str(private), f"{secret}:refs/heads/private", cwd=seed)
+    git("symbolic-ref", "HEAD", "refs/heads/private", cwd=private)
     for borrow in (
         f"echo {private}/objects > .git/objects/info/alternates",
         f"rm -rf .git/objects; ln -s {private}/objects .git/objects",
         f"echo {private} > .git/commondir",
         f"rm -rf .git/objects/pack; ln -s {private}/objects/pack .git/objects/pack",
+        f"echo 'gitdir: {private}' > .git/.git",
+        f"rm -rf .git/refs; echo 'gitdir: {private}' > .git.git",
     ):
         if "pack" in borrow:
             git("repack", "-adq", cwd=private)
@@ -325,6 +333,47 @@ def test_the_agents_repository_may_hold_nobody_elses_objects(tmp_path: Path) -> 
 
         own = f"{workspace.base}..{work.commit}"
         assert git("log", "--format=%s", own, cwd=workspace.store) == "Do it", borrow
+
+
+def test_no_commit_is_taken_by_a_configuration_that_may_name_other_files(
+    forge: Forge,
+) -> None:
+    include = "printf '[include]\\n\\tpath = /nonexistent\\n'"
+    for left, subject in (
+        ("true", "Own"),
+        (f"{include} >> .git/config", "Do it"),
+        (f"cd .git; mv config c; {include} >> c; ln -s c config", "Do it"),
+        (
+            f"yes '#' | head -c 1000000 >> .git/config; {include} >> .git/config",
+            "Do it",
+        ),
+        (f"{include} > .git/config.worktree", "Do it"),
+    ):
+        own = f"{WORK}; git add new.py; git commit -qm Own; {left}"
+        workspace, work = worked(forge, own)
+
+        subjects = ("log", "--format=%s", f"{workspace.base}..{work.commit}")
+        assert git(*subjects, cwd=workspace.store) == subject, left
+
+
+def test_git_does_not_run_in_a_repository_that_the_agent_made_a_submodule(
+    forge: Forge,
+) -> None:
+    trap = forge.root / "sprung"
+    for path in ("README.md", "lib"):
+        for then in ("true", WORK):
+            _, work = worked(
+                forge,
+                f"rm -rf {path}; git init -q {path}; cd {path};"
+                f"printf '#!/bin/sh\\ntouch {trap}\\ncat\\n' > evil; chmod +x evil;"
+                "echo '* filter=evil' > .gitattributes; echo 1 > a; git add .;"
+                "git commit -qm Own; git config filter.evil.clean $PWD/evil;"
+                f"cd ..; git add {path}; git commit -qm Own; echo 2 > {path}/a; {then}",
+            )
+
+            assert bool(work.commit) == (then == WORK)
+            assert work.left_out
+            assert not trap.exists(), (path, then)
 
 
 def test_work_too_large_to_be_read_is_kept_without_its_largest_files(

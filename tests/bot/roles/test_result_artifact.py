@@ -3,6 +3,7 @@
 import re
 import warnings
 import zipfile
+from typing import Final
 
 from hypothesis import example, given, settings, strategies as st
 
@@ -174,14 +175,30 @@ def test_a_name_that_comes_twice_is_refused() -> None:
     assert why(twice) == "the artifact contains the same file name twice"
 
 
+FAR: Final = "0100 0800 ffffffffffffffff"
+"""The place of a file in an archive of the form zip64.
+https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT (4.5.3)
+"""
+
+
+def test_a_file_whose_place_is_beyond_all_numbers_is_refused() -> None:
+    data = bytearray(zipped(("result.json", result()), extra=bytes.fromhex(FAR)))
+    place = data.rindex(b"PK\1\2") + 42
+    data[place : place + 4] = b"\xff" * 4  # it stands in the extra field
+
+    assert "result.json cannot be unpacked: " in why(bytes(data))
+
+
 def test_what_would_unpack_to_too_much_is_refused_unread() -> None:
     large = artifact(("work.bundle", bytes(result_artifact.BUNDLE_BYTES + 1)))
-    many = zipped(*((str(number), b"") for number in range(10_001)))
+    many = zipped(*((str(number), b"") for number in range(3_000)))
+    slow = zipped(("a", b""), ("b", b""), extra=b"\t\0\0\0" * 16_000)
     huge = lying(artifact(BUNDLE), 1, result_artifact.UNPACKED_BYTES)
     modest = lying(artifact(("transcript.jsonl", bytes(50_000_000))), 1, 10)
 
     assert why(large) == "work.bundle is larger than 100000000 bytes"
-    assert why(many) == "the artifact lists too many files"
+    for each in (many, slow):
+        assert why(each) == "the artifact lists too many files"
     assert why(huge) == "the artifact unpacks to over 500000000 bytes"
     assert "transcript.jsonl cannot be unpacked" in why(modest)
 
