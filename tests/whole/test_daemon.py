@@ -156,9 +156,9 @@ def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
     pause = f"brat convoy pause {name}"
     without = clone.type(f"env GH_TOKEN={known.person_token} {pause}")
     said = clone.type(f"env GH_ENTERPRISE_TOKEN={known.person_token} {pause}")
-    until(lambda: f"{name}: paused" in terminal.done(f"brat convoy show {name}"))
+    until(lambda: f"{name}: paused" in terminal.type(f"brat convoy show {name}").out)
     terminal.done(f"brat session stop 1 --convoy {name}")
-    until(lambda: '"sessions": []' in terminal.done("brat session list --json"))
+    until(lambda: '"sessions": []' in terminal.type("brat session list --json").out)
 
     assert without.status == 1  # that token is for github.com alone
     assert "set GH_ENTERPRISE_TOKEN or GITHUB_ENTERPRISE_TOKEN" in without.err
