@@ -18,7 +18,6 @@ import respx
 from aiohttp import web
 from hypothesis import example, given, strategies as st
 
-from bot.door.listening import listening
 from bot.forge import payloads
 from bot.forge.pace import Pace
 from bot.forge.rest import Refused, Rest
@@ -408,17 +407,23 @@ async def proxy(
 
     app = web.Application()
     app.router.add_get("/said", answer)
-    async with (
-        listening(app, "127.0.0.1", 0) as port,
-        tls_before(port, tmp_path, HOST) as (secure, authority),
-        connect_proxy(secure, f"{HOST}:443") as served,
-    ):
-        for name in (*PROXIES, *TRUST):
-            monkeypatch.delenv(name, raising=False)
-        way = f"http://{served.person}@127.0.0.1:{served.port}"
-        monkeypatch.setenv("HTTPS_PROXY", way)
-        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
-        yield served
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        port = int(runner.addresses[0][1])
+        async with (
+            tls_before(port, tmp_path, HOST) as (secure, authority),
+            connect_proxy(secure, f"{HOST}:443") as served,
+        ):
+            for name in (*PROXIES, *TRUST):
+                monkeypatch.delenv(name, raising=False)
+            way = f"http://{served.person}@127.0.0.1:{served.port}"
+            monkeypatch.setenv("HTTPS_PROXY", way)
+            monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+            yield served
+    finally:
+        await runner.cleanup()
 
 
 async def test_each_client_goes_through_the_proxy(proxy: ConnectProxy) -> None:
