@@ -281,6 +281,14 @@ NO_CI: Final = (
     "require_ci = false"
 )
 
+NOT_ENDED: Final = "it has not ended"
+CI_MOST_MS: Final = 24 * ids.HOUR_MS
+"""How long CI may go on, which has as long on GitHub until a runner takes its job.
+
+A commit status that nobody ends stays pending for ever.
+https://docs.github.com/actions/reference/limits
+"""
+
 CiFinding = Literal["waiting", "silent", "red", "lost", "green", "broken"]
 """CI's verdict on a candidate; silent: no check began on it in time; broken: CI cannot
 judge it before a person has acted; lost: it ended without a verdict."""
@@ -296,7 +304,8 @@ def finding(convoy: Convoy, candidate: Candidate, look: Look) -> CiFinding:
     late_ms = look.now - _began(candidate, checks)
     is_late = late_ms > look.patience.check_start_s * 1000
     if checks.verdict == "pending":  # with a text: on what may never come
-        return "broken" if checks.text and is_late else "waiting"
+        is_stuck = is_late if checks.text else late_ms > CI_MOST_MS
+        return "broken" if is_stuck else "waiting"
     if checks.verdict != "none":
         return checks.verdict
     return "silent" if is_late else "waiting"
@@ -338,9 +347,8 @@ def verdict_actions(
             yield owed.Stall(*about, said)
     elif found == "broken":
         awaited = f" (waiting since {clock(_began(candidate, checks))})"
-        yield owed.Stall(
-            *about, said + (awaited if checks.verdict == "pending" else "")
-        )
+        is_awaited = checks.verdict == "pending"
+        yield owed.Stall(*about, (said or NOT_ENDED) + awaited * is_awaited)
     elif found == "silent" and has_spoken and not is_last:
         yield owed.LookAgain(*about, NEVER_STARTED, (), is_red=False)
     elif found == "silent":
