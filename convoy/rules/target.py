@@ -41,6 +41,7 @@ LEARNT: Final = {
 }
 """What a refused push to the target tells of its rules, by the refusal's own rule."""
 OWNER_REVIEW: Final = "a review from a code owner"
+CHANGES_REQUESTED: Final = "an approval by the reviewer who requested changes"
 _PREFERRED: Final[tuple[Strategy, ...]] = ("merge", "squash", "rebase")
 
 
@@ -86,6 +87,8 @@ def asked_for(convoy: Convoy, seen: Mergeable) -> str:
     """Return what the forge still asks for before it merges; empty: nothing known."""
     landing, target = convoy.landing or Landing(), convoy.target
     wants_review = landing.reviews or OWNER_REVIEW in landing.waits
+    if wants_review and seen.review == "CHANGES_REQUESTED":
+        return CHANGES_REQUESTED
     if wants_review and seen.review not in ("", "APPROVED"):
         return ", ".join(landing_wants(replace(landing, checks=())))
     if landing.way == "person":
@@ -94,8 +97,10 @@ def asked_for(convoy: Convoy, seen: Mergeable) -> str:
         return ""
     match seen.state:
         case "blocked":
-            is_approved = seen.review == "APPROVED"
-            rest = replace(landing, reviews=0) if is_approved else landing
+            rest = landing
+            if seen.review == "APPROVED":
+                others = tuple(each for each in landing.waits if each != OWNER_REVIEW)
+                rest = replace(landing, reviews=0, waits=others)
             named = ", ".join(landing_wants(rest))
             return named or f"what the rules of {target} require"
         case "draft":

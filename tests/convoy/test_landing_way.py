@@ -8,7 +8,12 @@ from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Moment
 from convoy.model.work import Landing, TargetRules, Way
 from convoy.rules.observed import Mergeable
-from convoy.rules.target import asked_for, landing_by, learnt_of
+from convoy.rules.target import (
+    CHANGES_REQUESTED,
+    asked_for,
+    landing_by,
+    learnt_of,
+)
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
@@ -107,3 +112,13 @@ def test_no_queue_is_asked_before_the_code_owners_have_approved() -> None:
     convoy = landing_by_way(landing)
     assert asked_for(convoy, seen) == "a review from a code owner"
     assert asked_for(convoy, replace(seen, review="APPROVED")) == ""
+
+
+def test_whose_approval_there_is_or_lacks_is_not_asked_of_anybody_else() -> None:
+    rules = TargetRules(pull_request=True, reviews=1, owners=True, resolved=True)
+    convoy = landing_by_way(landing_by(rules, bypass=False))
+    seen = Mergeable(head=HEAD, state="blocked", review="CHANGES_REQUESTED")
+
+    assert asked_for(convoy, seen) == CHANGES_REQUESTED
+    approved = replace(seen, review="APPROVED")
+    assert asked_for(convoy, approved) == "the resolution of all conversations"
