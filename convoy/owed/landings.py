@@ -417,7 +417,7 @@ def _asked(
     waits = asked_for(convoy, seen)
     if waits != convoy.landing_waits:
         yield Note("refinery", merge_events.LandingWaits(convoy=convoy.name, why=waits))
-    if waits:
+    if waits or seen.is_tested:
         return
     if convoy.asked != candidate.commit:
         yield owed.AskMerge(convoy.name, candidate.commit)

@@ -14,6 +14,7 @@ from convoy.rules.target import (
     landing_by,
     learnt_of,
 )
+from convoy.rules.verdict import Checks
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
@@ -92,6 +93,23 @@ def test_what_the_forge_asks_for_is_waited_for(
     seen = Mergeable(head=HEAD, state=state, review=review)
 
     assert asked_for(convoy, seen) == waits
+
+
+@looped(
+    (Checks(verdict="pending", more=True), ""),
+    (Checks(verdict="pending", more=True, text="run 7 waits"), "the checks ci, dco"),
+    (Checks(verdict="pending", names=("ci",)), "the check dco"),
+    (Checks(verdict="red", names=("ci", "dco"), failed=("dco",)), "the check dco"),
+    (Checks(verdict="green", names=("ci", "dco")), "what the rules of main require"),
+)
+def test_of_the_checks_that_rules_name_what_has_not_passed_is_waited_for(
+    said: Checks, waits: str
+) -> None:
+    convoy = landing_by_way(Landing(way="merge", checks=("ci", "dco")))
+    seen = Mergeable(head=HEAD, state="blocked", checks=said)
+
+    assert asked_for(convoy, seen) == waits
+    assert seen.is_tested == (not waits)
 
 
 def test_where_only_people_may_merge_a_person_is_waited_for() -> None:
