@@ -180,23 +180,26 @@ async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
         if number is None or landing is None or landing.way == "push":
             continue
         if convoy.settled:
-            look = partial(_own_pull, context, number, landing)
+            look = partial(_own_pull, context, convoy, number, landing)
             item = ids.item("look", convoy.name, "landing")
             if seen := await tried(context, item, look):
                 found[number] = seen
     return found
 
 
-async def _own_pull(context: BotContext, number: int, landing: Landing) -> Mergeable:
-    """Return a pull request, and what of CI blocks it."""
+async def _own_pull(
+    context: BotContext, convoy: Convoy, number: int, landing: Landing
+) -> Mergeable:
+    """Return a pull request, and what of CI blocks it or made a queue remove it."""
     seen = await context.github.pulls.mergeable(number)
+    is_out = seen.group != "" and convoy.asked == seen.head
     is_blocked = seen.state == "blocked" and seen.review in ("", "APPROVED")
-    if seen.merged or not (is_blocked and landing.checks):
+    if seen.merged or not (is_out or (is_blocked and landing.checks)):
         return seen
-    ci, commit = context.github.ci, seen.head
+    ci, commit = context.github.ci, seen.group if is_out else seen.head
     named, app = landing.checks, context.settings.app
     with suppress(Refused):  # what the pull request shows stands without it
         runs = await ci.runs(commit)
-        found = await ci.judged(commit, runs, named, app, has_logs=False)
+        found = await ci.judged(commit, runs, named, app, has_logs=is_out)
         return replace(seen, checks=found)
     return seen

@@ -366,7 +366,7 @@ BRANCH_GONE = (
     "the branch {}, which was deleted (restore it) or renamed (stop the convoy, and "
     "start the issue again)"
 )
-LEFT_QUEUE = "the forge's merge queue removed the pull request: see its checks"
+LEFT_QUEUE = "the forge's merge queue removed the pull request"
 
 
 def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
@@ -426,5 +426,8 @@ def _asked(
         yield Hear(
             "refinery", hold_events.MergeWithdrawn(convoy=convoy.name, task=0, by=by)
         )
-    elif chosen.way == "queue" and not seen.queued:
-        yield owed.Reject(convoy.name, 0, candidate.commit, LEFT_QUEUE)
+    elif chosen.way == "queue" and not seen.queued and seen.reason != "merged":
+        said = seen.checks.text if seen.checks else ""
+        left = f"{LEFT_QUEUE} ({seen.reason})" if seen.reason else LEFT_QUEUE
+        why = "\n".join(filter(None, (said, left)))
+        yield owed.Reject(convoy.name, 0, candidate.commit, why)

@@ -42,8 +42,13 @@ class Mergeable(Struct, frozen=True, kw_only=True):
     queued: bool = False
     dequeued_by: str = ""
     """The person who took it out of that queue last; empty: no person did."""
+    reason: str = ""
+    """Why the forge says it left that queue, such as `merged` or `failed_checks`."""
+    group: str = ""
+    """The commit that CI tested in that queue last; empty: it is in it, or none did."""
     checks: Checks | None = None
-    """CI's verdict by the checks that the target's rules name; None: not asked for."""
+    """CI's verdict by the checks that the target's rules name, on that commit if the
+    queue has removed it; None: not asked for."""
 
     @property
     def is_tested(self) -> bool:

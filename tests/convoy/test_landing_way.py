@@ -3,11 +3,14 @@
 from msgspec.structs import replace
 
 from convoy.events.merge_events import LandingChosen
+from convoy.model import ids
 from convoy.model.ids import SetAside
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Moment
-from convoy.model.work import Landing, TargetRules, Way
-from convoy.rules.observed import Mergeable
+from convoy.model.work import Candidate, Landing, TargetRules, Way
+from convoy.owed import Reject
+from convoy.owed.landings import LEFT_QUEUE, last_step
+from convoy.rules.observed import Mergeable, Observed
 from convoy.rules.target import (
     CHANGES_REQUESTED,
     asked_for,
@@ -110,6 +113,27 @@ def test_of_the_checks_that_rules_name_what_has_not_passed_is_waited_for(
 
     assert asked_for(convoy, seen) == waits
     assert seen.is_tested == (not waits)
+
+
+@looped(
+    ("failed_checks", "E: no", "E: no\n" + LEFT_QUEUE + " (failed_checks)"),
+    ("", "", LEFT_QUEUE),
+    ("merged", "", ""),  # which the pull request itself may show later
+)
+def test_what_the_queue_found_red_is_told_and_what_it_merged_is_not_blamed(
+    reason: str, said: str, why: str
+) -> None:
+    candidate = Candidate(commit=HEAD, base="b" * 40, work=HEAD, at=1)
+    convoy = replace(
+        landing_by_way(Landing(way="queue")), pull=7, asked=HEAD, candidate=candidate
+    )
+    checks = Checks(verdict="red", text=said)
+    seen = Mergeable(head=HEAD, state="clean", reason=reason, checks=checks)
+    refs = {ids.HEADS + ids.base_branch(NAME): HEAD}
+
+    found = last_step(convoy, candidate, Observed(refs=refs, mergeable={7: seen}))
+
+    assert [*found] == ([Reject(NAME, 0, HEAD, why)] if why else [])
 
 
 def test_where_only_people_may_merge_a_person_is_waited_for() -> None:

@@ -89,6 +89,8 @@ def _pull(viewer: Viewer, repo: Repository, pull: Pull) -> Node:
             {
                 "kind": _KINDS[one.event],
                 "actor": _account(service.renderer.who(one.actor)),
+                "before_commit": one.commit and {"oid": one.commit},
+                "reason": viewer.queues.reason(one),
             }
             for one in found
             if one.event in wanted

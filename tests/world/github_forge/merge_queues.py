@@ -64,16 +64,25 @@ ADDED: Final = "added_to_merge_queue"
 REMOVED: Final = "removed_from_merge_queue"
 
 
-def note(service: Service, pull: Pull, actor: User, event: str) -> None:
-    """Note that a pull request came into its queue, or left it."""
+class Leaving(Record, frozen=True, kw_only=True):
+    """Why a pull request left its queue; its id is that of the event that says so."""
+
+    reason: str
+
+
+def note(
+    service: Service, pull: Pull, actor: User, event: str, commit: str | None = None
+) -> IssueEvent:
+    """Note that a pull request came into its queue, or left it with this group."""
     store = service.forge.store
-    store.issue_events.put(
+    return store.issue_events.put(
         IssueEvent(
             id=store.next_id(),
             issue=pull.id,
             actor=actor.id,
             event=event,
             created_at=service.forge.now(),
+            commit=commit,
         )
     )
 
@@ -107,6 +116,8 @@ Removal = Literal[
     "BRANCH_PROTECTIONS",
 ]
 """https://docs.github.com/webhooks/webhook-events-and-payloads?actionType=dequeued#pull_request"""
+_REASONS: Final[dict[Removal, str]] = {"CI_FAILURE": "failed_checks", "MERGE": "merged"}
+"""How the timeline of a pull request names what a webhook names otherwise."""
 
 
 class MergeGroups:
@@ -117,6 +128,7 @@ class MergeGroups:
         self._forge = service.forge
         self._store = service.forge.store
         self._entries = entries
+        self.left = Table(service.forge.store, Leaving, lambda one: one.id)
 
     def actor(self) -> User:
         """Return the account that moves what a queue moves."""
@@ -145,7 +157,10 @@ class MergeGroups:
             self._entries.remove(entry)
             if pull is not None:
                 actor = user or self.actor()
-                note(self._service, pull, actor, REMOVED)
+                group = entry.group_sha or None
+                left = note(self._service, pull, actor, REMOVED, group)
+                said = _REASONS.get(why, why.lower())
+                self.left.put(Leaving(id=left.id, reason=said))
                 events = self._service.events
                 events.tell(repo, actor, "dequeued", pull, reason=why)
 
@@ -282,6 +297,11 @@ class MergeQueues:
         """Return a pull request's entry; None: it is in no queue."""
         found = [one for one in self._entries.of(pull.repo) if one.pull == pull.id]
         return found[0] if found else None
+
+    def reason(self, event: IssueEvent) -> str | None:
+        """Return why a pull request left its queue; None: it came into it."""
+        left = self._groups.left.get(event.id)
+        return left.reason if left is not None else None
 
     async def enqueue(
         self,
