@@ -277,8 +277,8 @@ def suspects_judged(
 NEVER_STARTED: Final = "CI never started on the candidate"
 NO_CI: Final = (
     "no check or commit status has been reported on the candidate: set [ci] command "
-    "(local mode), make CI run on pushes to brat/queue/**, or set [refinery] "
-    "require_ci = false"
+    "(local mode), make CI run on pushes to brat/queue/**, whichever paths change, or "
+    "set [refinery] require_ci = false"
 )
 
 NOT_ENDED: Final = "it has not ended"

@@ -181,6 +181,7 @@ def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
     rules.offered(2, sha("c"), sha("e"))
     (asked,) = commands(silent(rules, "c"), BlockTask)
     assert "no check or commit status" in asked.why
+    assert "brat/queue/**, whichever paths change" in asked.why
     assert rules.task(2).spent == 1
 
 
