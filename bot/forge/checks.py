@@ -203,10 +203,12 @@ class Ci(Part):
         required: tuple[str, ...],
         own_app: str,
         whose: Reporters = ANYBODY,
+        *,
+        has_logs: bool = True,
     ) -> Checks:
         """Return the verdict; asks for statuses only where they may still change it.
 
-        Of jobs that made it red, their logs are its text.
+        Of jobs that made it red, their logs are its text if it `has_logs`.
         """
         running = any(not run.is_over and run.status != WAITING for run in runs or ())
         said = await self.checks(commit, runs)
@@ -221,7 +223,7 @@ class Ci(Part):
         if may_turn(seen, required):
             said += await self.statuses(commit, whose.ids)
             seen = verdict(said)
-        if seen.verdict == "red":
+        if seen.verdict == "red" and has_logs:
             silent = (
                 one.id
                 for one in said

@@ -34,6 +34,8 @@ class _QueueEvent(Payload):
     """The last that happened in the queue; without an actor: it was put in."""
 
     actor: payloads.Actor | None = None
+    group: str = at("beforeCommit", "oid", default="")
+    reason: str | None = None
 
 
 class _Pull(Payload):
@@ -45,6 +47,11 @@ class _Pull(Payload):
     merged: bool = False
     review: str | None = Field(None, alias="reviewDecision")
     events: tuple[_QueueEvent, ...] = at("timelineItems", "nodes", default=())
+
+    @property
+    def left(self) -> _QueueEvent:
+        """How it left the queue last; empty: it is in it, or never was."""
+        return _QueueEvent() if self.queued else next(iter(self.events), _QueueEvent())
 
     @property
     def dequeued_by(self) -> str:
@@ -140,6 +147,8 @@ class PullRequests(Part):
             review=pull.review or "",
             queued=pull.queued,
             dequeued_by=pull.dequeued_by,
+            group=pull.left.group,
+            reason=pull.left.reason or "",
         )
 
     async def merge(

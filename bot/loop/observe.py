@@ -1,11 +1,13 @@
 """Looks once at the runs, checks, pull requests and rules that the state waits for."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
+from bot.forge.rest import Refused
 from bot.roles import by_hand
 from bot.roles.bot_context import BotContext, tried
 from bot.roles.deacon import look_at_unneeded
@@ -13,7 +15,7 @@ from bot.roles.issue_intake import read_list
 from convoy.model import ids
 from convoy.model.records import SubIssue
 from convoy.model.state import Convoy
-from convoy.model.work import TargetRules
+from convoy.model.work import Landing, TargetRules
 from convoy.rules.landing import merged_commit, open_candidates
 from convoy.rules.observed import Mergeable, Observed, Run
 from convoy.rules.verdict import Checks, Reporters
@@ -174,11 +176,30 @@ async def target_rules(context: BotContext) -> dict[str, TargetRules]:
 async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
     found = {}
     for convoy in context.state.live():
-        number = convoy.pull
-        is_pushed = convoy.landing is None or convoy.landing.way == "push"
-        if number is not None and convoy.settled and not is_pushed:
-            look = partial(context.github.pulls.mergeable, number)
+        number, landing = convoy.pull, convoy.landing
+        if number is None or landing is None or landing.way == "push":
+            continue
+        if convoy.settled:
+            look = partial(_own_pull, context, convoy, number, landing)
             item = ids.item("look", convoy.name, "landing")
             if seen := await tried(context, item, look):
                 found[number] = seen
     return found
+
+
+async def _own_pull(
+    context: BotContext, convoy: Convoy, number: int, landing: Landing
+) -> Mergeable:
+    """Return a pull request, and what of CI blocks it or made a queue remove it."""
+    seen = await context.github.pulls.mergeable(number)
+    is_out = seen.group != "" and convoy.asked == seen.head
+    is_blocked = seen.state == "blocked" and seen.review in ("", "APPROVED")
+    if seen.merged or not (is_out or (is_blocked and landing.checks)):
+        return seen
+    ci, commit = context.github.ci, seen.group if is_out else seen.head
+    named, app = landing.checks, context.settings.app
+    with suppress(Refused):  # what the pull request shows stands without it
+        runs = await ci.runs(commit)
+        found = await ci.judged(commit, runs, named, app, has_logs=is_out)
+        return replace(seen, checks=found)
+    return seen

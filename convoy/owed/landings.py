@@ -277,9 +277,17 @@ def suspects_judged(
 NEVER_STARTED: Final = "CI never started on the candidate"
 NO_CI: Final = (
     "no check or commit status has been reported on the candidate: set [ci] command "
-    "(local mode), make CI run on pushes to brat/queue/**, or set [refinery] "
-    "require_ci = false"
+    "(local mode), make CI run on pushes to brat/queue/**, whichever paths change, or "
+    "set [refinery] require_ci = false"
 )
+
+NOT_ENDED: Final = "it has not ended"
+CI_MOST_MS: Final = 24 * ids.HOUR_MS
+"""How long CI may go on, which has as long on GitHub until a runner takes its job.
+
+A commit status that nobody ends stays pending for ever.
+https://docs.github.com/actions/reference/limits
+"""
 
 CiFinding = Literal["waiting", "silent", "red", "lost", "green", "broken"]
 """CI's verdict on a candidate; silent: no check began on it in time; broken: CI cannot
@@ -296,7 +304,8 @@ def finding(convoy: Convoy, candidate: Candidate, look: Look) -> CiFinding:
     late_ms = look.now - _began(candidate, checks)
     is_late = late_ms > look.patience.check_start_s * 1000
     if checks.verdict == "pending":  # with a text: on what may never come
-        return "broken" if checks.text and is_late else "waiting"
+        is_stuck = is_late if checks.text else late_ms > CI_MOST_MS
+        return "broken" if is_stuck else "waiting"
     if checks.verdict != "none":
         return checks.verdict
     return "silent" if is_late else "waiting"
@@ -338,9 +347,8 @@ def verdict_actions(
             yield owed.Stall(*about, said)
     elif found == "broken":
         awaited = f" (waiting since {clock(_began(candidate, checks))})"
-        yield owed.Stall(
-            *about, said + (awaited if checks.verdict == "pending" else "")
-        )
+        is_awaited = checks.verdict == "pending"
+        yield owed.Stall(*about, (said or NOT_ENDED) + awaited * is_awaited)
     elif found == "silent" and has_spoken and not is_last:
         yield owed.LookAgain(*about, NEVER_STARTED, (), is_red=False)
     elif found == "silent":
@@ -358,7 +366,7 @@ BRANCH_GONE = (
     "the branch {}, which was deleted (restore it) or renamed (stop the convoy, and "
     "start the issue again)"
 )
-LEFT_QUEUE = "the forge's merge queue removed the pull request: see its checks"
+LEFT_QUEUE = "the forge's merge queue removed the pull request"
 
 
 def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
@@ -409,7 +417,7 @@ def _asked(
     waits = asked_for(convoy, seen)
     if waits != convoy.landing_waits:
         yield Note("refinery", merge_events.LandingWaits(convoy=convoy.name, why=waits))
-    if waits:
+    if waits or seen.is_tested:
         return
     if convoy.asked != candidate.commit:
         yield owed.AskMerge(convoy.name, candidate.commit)
@@ -418,5 +426,8 @@ def _asked(
         yield Hear(
             "refinery", hold_events.MergeWithdrawn(convoy=convoy.name, task=0, by=by)
         )
-    elif chosen.way == "queue" and not seen.queued:
-        yield owed.Reject(convoy.name, 0, candidate.commit, LEFT_QUEUE)
+    elif chosen.way == "queue" and not seen.queued and seen.reason != "merged":
+        said = seen.checks.text if seen.checks else ""
+        left = f"{LEFT_QUEUE} ({seen.reason})" if seen.reason else LEFT_QUEUE
+        why = "\n".join(filter(None, (said, left)))
+        yield owed.Reject(convoy.name, 0, candidate.commit, why)

@@ -42,6 +42,20 @@ class Mergeable(Struct, frozen=True, kw_only=True):
     queued: bool = False
     dequeued_by: str = ""
     """The person who took it out of that queue last; empty: no person did."""
+    reason: str = ""
+    """Why the forge says it left that queue, such as `merged` or `failed_checks`."""
+    group: str = ""
+    """The commit that CI tested in that queue last; empty: it is in it, or none did."""
+    checks: Checks | None = None
+    """CI's verdict by the checks that the target's rules name, on that commit if the
+    queue has removed it; None: not asked for."""
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether it is blocked while workflows run on it: nobody need act yet."""
+        known = self.checks
+        is_running = known is not None and known.more and not known.text
+        return self.state == "blocked" and is_running
 
 
 class IssueSeen(Struct, frozen=True, kw_only=True):

@@ -30,6 +30,7 @@ from convoy.rules.landing import (
 )
 from convoy.rules.observed import Mergeable
 from convoy.rules.turns import sync_task
+from convoy.rules.verdict import Checks
 from convoy.text import counted
 
 LEARNT: Final = {
@@ -41,6 +42,7 @@ LEARNT: Final = {
 }
 """What a refused push to the target tells of its rules, by the refusal's own rule."""
 OWNER_REVIEW: Final = "a review from a code owner"
+CHANGES_REQUESTED: Final = "an approval by the reviewer who requested changes"
 _PREFERRED: Final[tuple[Strategy, ...]] = ("merge", "squash", "rebase")
 
 
@@ -86,16 +88,22 @@ def asked_for(convoy: Convoy, seen: Mergeable) -> str:
     """Return what the forge still asks for before it merges; empty: nothing known."""
     landing, target = convoy.landing or Landing(), convoy.target
     wants_review = landing.reviews or OWNER_REVIEW in landing.waits
+    if wants_review and seen.review == "CHANGES_REQUESTED":
+        return CHANGES_REQUESTED
     if wants_review and seen.review not in ("", "APPROVED"):
         return ", ".join(landing_wants(replace(landing, checks=())))
     if landing.way == "person":
         return f"a person to merge pull request #{convoy.pull}"
     if landing.way != "merge":
         return ""
+    if seen.is_tested:
+        return ""
     match seen.state:
         case "blocked":
-            is_approved = seen.review == "APPROVED"
-            rest = replace(landing, reviews=0) if is_approved else landing
+            rest = replace(landing, checks=_lacking(landing, seen.checks))
+            if seen.review == "APPROVED":
+                others = tuple(each for each in landing.waits if each != OWNER_REVIEW)
+                rest = replace(rest, reviews=0, waits=others)
             named = ", ".join(landing_wants(rest))
             return named or f"what the rules of {target} require"
         case "draft":
@@ -104,6 +112,16 @@ def asked_for(convoy: Convoy, seen: Mergeable) -> str:
             return f"the latest {target} to be merged into its branch"
         case _:
             return ""
+
+
+def _lacking(landing: Landing, said: Checks | None) -> tuple[str, ...]:
+    """Return which of the checks that the rules name are to pass yet."""
+    if said is None or said.verdict == "broken":
+        return landing.checks
+    if said.verdict == "green":
+        return ()
+    missing = tuple(name for name in landing.checks if name not in said.names)
+    return said.failed or missing or landing.checks
 
 
 def landing_wants(landing: Landing) -> Iterator[str]:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from convoy import owed
 from convoy.events.merge_events import MergeCleared
 from convoy.model.work import LOST_MOST
-from convoy.owed.landings import merges
+from convoy.owed.landings import CI_MOST_MS, merges
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from convoy.rules.observed import Observed
 from convoy.rules.people import BlockTask
@@ -171,6 +171,7 @@ def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
     rules.now += 10**6
     (asked,) = commands(due(rules, c=nothing), BlockTask)
     assert "no check or commit status" in asked.why
+    assert "brat/queue/**, whichever paths change" in asked.why
     assert rules.task(2).spent == 1
 
     rules = waiting(1, 2).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
@@ -202,3 +203,16 @@ def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> N
     for leg in ("lint (3.11)", "lint / ruff"):
         said = judge([one, whole], ("ci", leg), "brat").text
         assert "(reported: ci, lint): lint was skipped entirely" in said
+
+
+def test_ci_that_has_not_ended_in_a_day_is_for_a_person_to_see_to() -> None:
+    rules = waiting(1).offered(1, sha("a"), TIP)
+    seen = Checks(verdict="pending", names=("ci",), since=rules.now)
+    rules.now += CI_MOST_MS
+    assert due(rules, TIP, a=seen) == []
+
+    rules.now += 1
+    (asked,) = due(rules, TIP, a=seen)
+
+    assert isinstance(asked, owed.Stall)
+    assert "it has not ended (waiting since " in asked.text

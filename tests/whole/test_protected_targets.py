@@ -51,6 +51,7 @@ async def test_a_convoy_lands_in_the_way_that_it_said(
     assert any(profile.way in one for one in here.said_first), here.said_first
 
 
+LACKS = "mended.txt-is-not-there"
 OLDEST = min(each for each in profiles.names() if each.startswith("ghes-"))
 
 
@@ -84,6 +85,10 @@ async def test_what_the_queue_puts_out_is_mended_and_lands(tmp_path: Path) -> No
         tip = _landed_as_said(here, QUEUE)
 
         assert here.bare.file(tip, "mended.txt") is not None
+        (convoy,) = here.state().convoys.values()
+        told = convoy.tasks[-1].spec.instructions
+        assert "removed the pull request (failed_checks)" in told
+        assert LACKS in told
 
 
 async def test_what_a_person_takes_out_of_the_queue_waits_until_it_is_put_in_again(
@@ -116,7 +121,7 @@ async def test_what_a_person_takes_out_of_the_queue_waits_until_it_is_put_in_aga
 
 def judge_groups_harder(here: Protected, _: Service) -> None:
     """Let CI find in the queue what it finds nowhere else."""
-    groups = "gh-readonly-queue/*) test -e mended.txt"
+    groups = f"gh-readonly-queue/*) test -e mended.txt || {{ echo {LACKS}; exit 1; }}"
     ci = Ci(command=f"case $GITHUB_REF_NAME in {groups} ;; esac")
     here.forge.set_ci(here.known.repository, ci)
 

@@ -14,11 +14,18 @@ from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.state import Convoy
 from grite import git
+from tests.bot.loop.test_effects import running
 from tests.bot.requests.test_closed_pulls import Does, asks, close, drafted
 from tests.bot.room import EVERYBODY, HEADS, REPO, TWO_WAYS, Room, room
 from tests.bot.there import there
 from tests.world.cases import looped
-from tests.world.forge_rules import merge_queue, pull_request, put_hook, put_ruleset
+from tests.world.forge_rules import (
+    checks,
+    merge_queue,
+    pull_request,
+    put_hook,
+    put_ruleset,
+)
 from tests.world.github_forge.extension import github, people, rules
 
 STRANGER: Final = "mallory"
@@ -325,6 +332,40 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
         assert (here.tip("more") == mine) == (whose != "behind")
         same = here.context.composer.same_tree
         assert same(there(convoy.landed), convoy.built)
+
+
+async def test_nobody_is_called_for_a_check_while_a_workflow_runs(
+    tmp_path: Path,
+) -> None:
+    def ruled(service: Service) -> Extension:
+        put_ruleset(service.forge, pull_request(), checks("ci", "dco"), repo=REPO)
+        return github(service)
+
+    async with room(tmp_path, CI, extend=ruled, labelled=False) as here:
+        number = await opened(here, "more", {"more.py": b"more\n"})
+        await here.answer("/brat land", on=number)
+        waits = "the check dco"
+        await here.until(
+            lambda: given(here, number).landing_waits == waits, red=frozenset()
+        )
+        run = here.forge.store.runs.get(running(here, "more", here.tip("more")))
+        await here.swept(2)
+        assert given(here, number).landing_waits == ""
+
+        here.forge.store.runs.change(
+            there(run), status="completed", conclusion="success"
+        )
+        said = {"context": "dco", "state": "failure"}
+        await here.asked("POST", f"statuses/{here.tip('more')}", said)
+        await here.swept(2)
+        assert given(here, number).landing_waits == waits
+        assert sum("needs a decision" in each for each in here.spoken()) == 1
+
+        await here.asked(
+            "POST", f"statuses/{here.tip('more')}", said | {"state": "success"}
+        )
+        await here.until(lambda: given(here, number).ended)
+        assert is_merged(here, number)
 
 
 GONE = "the pull request was closed"

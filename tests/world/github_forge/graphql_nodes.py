@@ -159,6 +159,8 @@ def _pull(viewer: Viewer, repo: Repository, pull: Pull) -> Node:
             {
                 "kind": _KINDS[one.event],
                 "actor": _account(service.renderer.who(one.actor)),
+                "before_commit": one.commit and {"oid": one.commit},
+                "reason": viewer.queues.reasons.get(pull.id),
             }
             for one in found
             if one.event in wanted

@@ -61,6 +61,8 @@ Removal = Literal[
     "MANUAL", "MERGE", "MERGE_CONFLICT", "CI_FAILURE", "BRANCH_PROTECTIONS"
 ]
 """https://docs.github.com/webhooks/webhook-events-and-payloads?actionType=dequeued#pull_request"""
+_REASONS: Final[dict[Removal, str]] = {"CI_FAILURE": "failed_checks", "MERGE": "merged"}
+"""How the timeline of a pull request names what a webhook names otherwise."""
 
 
 class MergeQueues:
@@ -69,6 +71,8 @@ class MergeQueues:
         self._service, self._forge = service, service.forge
         self._rules = RuleEnforcement(service)
         self._entries = Table(service.forge.store, QueueEntry, lambda one: one.repo)
+        self.reasons: dict[int, str] = {}
+        """Why each pull request, by its id, left its queue last."""
         self._happened = asyncio.Event()
         self._happened.set()
         service.events.heard_by.append(self._hear)
@@ -212,5 +216,7 @@ class MergeQueues:
         with self._forge.store.change():
             self._drop(repo, entry)
             self._entries.remove(entry)
-            self._forge.note(pull.id, actor, REMOVED)
+            group = entry.group_sha or None
+            self._forge.note(pull.id, actor, REMOVED, commit=group)
+            self.reasons[pull.id] = _REASONS.get(why, why.lower())
             self._service.events.tell(repo, actor, "dequeued", pull, reason=why)
