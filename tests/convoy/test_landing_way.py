@@ -132,7 +132,8 @@ def test_what_the_queue_found_red_is_told_and_what_it_merged_is_not_blamed(
     reason: str, said: str, why: str
 ) -> None:
     candidate = Candidate(commit=HEAD, base="b" * 40, work=HEAD, at=1)
-    convoy = by(Landing(way="queue"), pull=7, asked=HEAD, candidate=candidate)
+    waiting = by(Landing(way="queue"), pull=7)
+    convoy = replace(waiting, asked=HEAD, candidate=candidate)
     checks = Checks(verdict="red", text=said)
     seen = Mergeable(head=HEAD, state="clean", reason=reason, checks=checks)
     refs = {ids.HEADS + ids.base_branch(NAME): HEAD}
