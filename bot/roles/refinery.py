@@ -24,7 +24,6 @@ from convoy.model import ids
 from convoy.model.ids import task_item
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Candidate, Work
-from convoy.owed.landings import NOT_RED
 from convoy.rules import landing
 from convoy.rules.target import (
     AskForge,
@@ -429,8 +428,8 @@ def reject(draft: Draft, action: owed.Reject | owed.LookAgain) -> None:
         draft.submit(copied(landing.DoubtMerge, action, why=why))
     else:
         cause, why = "red", merge_texts.ci_is_red(action.candidate, action.text)
-        if action.text == NOT_RED:
-            cause, why = "changes", NOT_RED
+        if not action.is_red:
+            cause, why = "changes", action.text
         send_back(draft, copied(landing.FailMerge, action, cause=cause, why=why))
 
 

@@ -1,6 +1,6 @@
 """The kinds of task by name, and how tasks depend on each other, whatever their kinds.
 
-Pure. It asks the kinds' rows; no other module names a kind.
+Pure. It asks the kinds' rows.
 """
 
 from collections.abc import Iterator

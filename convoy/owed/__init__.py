@@ -149,7 +149,9 @@ class Against(TaskStep, frozen=True):
 
 
 class Reject(Against, frozen=True):
-    """CI found the front candidate red."""
+    """CI found the front candidate red, or green where it has to be red."""
+
+    is_red: bool = True
 
 
 class LookAgain(Against, frozen=True):

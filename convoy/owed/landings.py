@@ -111,7 +111,8 @@ def _trials(convoy: Convoy, look: Look) -> Iterator[Action]:
         elif (found := finding(convoy, candidate, look)) == wanted:
             yield owed.Prove(name, number, work)
         elif found == "green":
-            yield owed.Reject(name, number, candidate.commit, NOT_RED)
+            about = name, number, candidate.commit, NOT_RED
+            yield owed.Reject(*about, is_red=False)
         else:
             yield from verdict_actions(convoy, number, candidate, look)
 

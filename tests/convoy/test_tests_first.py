@@ -46,7 +46,7 @@ def test_tests_are_shown_to_ci_as_they_are_and_to_nobody_else() -> None:
     rules.offered(1, sha("a"), sha("0"))
     assert owed(rules) == []
     assert owed(rules, "red") == [Prove(NAME, 1, sha("a"))]
-    assert owed(rules, "green") == [Reject(NAME, 1, sha("a"), NOT_RED)]
+    assert owed(rules, "green") == [Reject(NAME, 1, sha("a"), NOT_RED, is_red=False)]
     assert not rules.startable(2)
 
     rules.do(made(FailMerge, candidate=sha("a"), cause="changes", why=NOT_RED))
