@@ -80,12 +80,16 @@ def test_a_session_that_ends_leaves_its_result_instead(forge: Forge) -> None:
 
 
 @pytest.mark.parametrize(
-    "unfit", ["ln -s /etc/passwd unfit", "head -c 9000000 /dev/urandom > unfit"]
+    "unfit",
+    [
+        "ln -s /etc/passwd unfit",
+        "head -c 9000000 /dev/urandom > .git/x; mv .git/x unfit",
+    ],
 )
 def test_what_could_not_land_or_is_too_large_is_not_kept(
     forge: Forge, unfit: str
 ) -> None:
-    job = Job(forge, f"echo 1 > a; {unfit}")
+    job = Job(forge, f"{unfit}; echo 1 > a")
     tried = forge.root / "temp"
     job.until(lambda: any(tried.glob("brat-*/checkpoint/used.git")))
     job.until(lambda: not any(tried.glob("brat-*/checkpoint/used.git")))
