@@ -35,7 +35,11 @@ from tests.world.hand import NOON, HandTime
 
 API = "https://api.example.org"
 ANN = {"login": "ann", "type": "User"}
-OK = httpx.Response(200, json=ANN)
+
+
+def ok() -> httpx.Response:
+    """Return an answer of its own: the client wraps the stream of each that it gets."""
+    return httpx.Response(200, json=ANN)
 
 
 @dataclass
@@ -47,7 +51,7 @@ class Road:
     starts: list[float] = field(default_factory=list)
     here: int = 0
     most: int = 0
-    answer: Callable[[httpx.Request], httpx.Response] = lambda _: OK
+    answer: Callable[[httpx.Request], httpx.Response] = lambda _: ok()
 
     async def __call__(self, request: httpx.Request) -> httpx.Response:
         self.starts.append(self.hand.passed)
@@ -72,7 +76,7 @@ async def test_answers_go_before_starts_and_starts_before_other_writes(
 
     def note(request: httpx.Request) -> httpx.Response:
         urls.append(request.url.path)
-        return OK
+        return ok()
 
     rest = Road(hand, answer=note).rest(Pacing(write_gap_s=1.0))
 
@@ -145,7 +149,7 @@ async def test_reads_are_a_few_at_once_and_meet_a_limit_together(
     assert len(road.starts) == 40
 
     busy = iter([httpx.Response(429)] * 8)
-    road = Road(hand, answer=lambda _: next(busy, OK))
+    road = Road(hand, answer=lambda _: next(busy, ok()))
     rest = road.rest(Pacing())
     async with asyncio.TaskGroup() as group:
         for _ in range(8):
@@ -320,7 +324,7 @@ async def test_the_reset_is_read_by_the_clock_of_the_forge(
     rest: Rest, forge: respx.MockRouter, hand: HandTime
 ) -> None:
     hand.ahead = 86_400  # somebody set our clock to tomorrow
-    forge.get(f"{API}/user").side_effect = [spent(50), OK]
+    forge.get(f"{API}/user").side_effect = [spent(50), ok()]
 
     assert await rest.get("/user") == ANN
     assert hand.slept == pytest.approx([50], abs=1)
@@ -330,7 +334,7 @@ async def test_a_long_wait_is_left_to_the_caller(
     rest: Rest, forge: respx.MockRouter, hand: HandTime
 ) -> None:
     route = forge.get(f"{API}/user")
-    route.side_effect = [spent(1800), OK]
+    route.side_effect = [spent(1800), ok()]
 
     with pytest.raises(Limited) as first:
         await rest.get("/user")
@@ -354,7 +358,7 @@ async def test_a_long_wait_is_left_to_the_caller(
 async def test_graphqls_own_limit_holds_back_graphql_alone(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
-    forge.get(f"{API}/user").mock(OK)
+    forge.get(f"{API}/user").mock(ok())
     route = forge.post(f"{API}/graphql")
     route.mock(spent(1800, 200, errors=[{"type": "RATE_LIMITED", "message": "no"}]))
 
@@ -384,7 +388,7 @@ async def test_a_call_is_refused_only_so_often(
 async def test_a_write_is_left_to_the_caller_though_reads_between_work(
     rest: Rest, forge: respx.MockRouter, hand: HandTime
 ) -> None:
-    forge.get(f"{API}/user").mock(OK)
+    forge.get(f"{API}/user").mock(ok())
     forge.post(f"{API}/x").respond(429)
     waits = []
     for _ in range(3):
